@@ -1,0 +1,1 @@
+"""One module per host: its transcripts become `Session` and `Event` values."""

@@ -1,0 +1,1 @@
+"""The derived, disposable search index: one interface, one module per engine."""

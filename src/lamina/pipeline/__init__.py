@@ -1,0 +1,1 @@
+"""The stages a memory goes through, from events to the card."""

@@ -1,0 +1,1 @@
+"""The truth: files, locks, git and workspaces of one store."""
