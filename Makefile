@@ -1,0 +1,55 @@
+# What a fresh machine needs: Python 3.11 or newer, git and make.
+#   make demo    see it work on the shipped example sessions
+#   make test    run the tests
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: help demo test check bench docs lock clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+	@echo "make check   style, types and import contracts"
+	@echo "make bench   measure speed, as ratios to this machine"
+	@echo "make docs    write the generated pages of docs/ anew"
+
+$(VENV)/run.ok: requirements/run.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Lamina needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+		echo "Python's venv module is missing: on Debian or Ubuntu, apt-get install python3-venv"; rm -rf $(VENV); exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.ok: requirements/dev.txt $(VENV)/run.ok
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/run.ok
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: $(VENV)/dev.ok
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+check: $(VENV)/dev.ok
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/dev.ok
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/dev.ok
+	@$(BIN)/python docs/generate.py
+
+lock: $(VENV)/dev.ok
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate pyproject.toml --group build -o requirements/run.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate pyproject.toml --group dev -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -1,0 +1,155 @@
+"""The `lamina` command: find the command's module, run it, turn failures into one clear message.
+
+Only the module of the command that was called is imported, since a cold `lamina search`
+should cost little more than starting Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NamedTuple
+
+from lamina import __version__
+from lamina.errors import LaminaError, UsageError
+from lamina.interfaces.cli.output import Output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Command(NamedTuple):
+    """Where a command lives and the line that `lamina --help` shows for it."""
+
+    module: str
+    group: str
+    summary: str
+
+
+COMMANDS: dict[str, Command] = {
+    "init": Command("setup", "Start", "make a store (other commands make it on first use)"),
+    "import": Command("gather", "Start", "read the sessions that your agents left on this machine"),
+    "search": Command("search", "Find", "find memories by words"),
+    "list": Command("browse", "Find", "list memories, newest first"),
+    "show": Command("browse", "Find", "print one memory with all its fields"),
+    "why": Command("browse", "Find", "follow a memory back to where it came from"),
+    "log": Command("browse", "Find", "what was learnt, session by session"),
+    "card": Command("browse", "Find", "print the context block that a new session gets"),
+    "remember": Command("write", "Write", "store one memory"),
+    "decision": Command("write", "Write", "store a settled choice and why it won"),
+    "codebase": Command("write", "Write", "store what a part of the repository is"),
+    "state": Command("write", "Write", "show or replace a section of the repository's state"),
+    "working": Command("write", "Write", "show or update what the agent is in the middle of"),
+    "edit": Command("change", "Write", "change the text or the fields of one memory"),
+    "move": Command("change", "Write", "move a memory to another layer, topic or scope"),
+    "forget": Command("change", "Write", "forget memories, so that they do not come back"),
+    "undo": Command("change", "Write", "take back the last write"),
+    "capture": Command("gather", "Work", "turn one transcript into a note"),
+    "consolidate": Command("gather", "Work", "turn waiting notes into memories"),
+    "tick": Command("upkeep", "Work", "run whatever is due now"),
+    "status": Command("upkeep", "Work", "what the store holds and what is waiting"),
+    "doctor": Command("upkeep", "Work", "check everything that can be wrong"),
+    "index": Command("upkeep", "Work", "check or rebuild the search index"),
+    "workspaces": Command("setup", "Settings", "list the known workspaces"),
+    "associate": Command("setup", "Settings", "bind a folder to a workspace by hand"),
+    "trust": Command("setup", "Settings", "accept the .lamina.toml of a project"),
+    "pause": Command("setup", "Settings", "stop capturing, for a while or until resumed"),
+    "resume": Command("setup", "Settings", "capture again"),
+    "config": Command("settings", "Settings", "show and change settings"),
+    "export": Command("transfer", "Settings", "write memories out as one file"),
+    "eval": Command("measure", "Settings", "measure the whole way on a file of sessions and questions"),
+    "completion": Command("completion", "Settings", "print a completion script for your shell"),
+}
+
+LEADING_VALUES = ("--root", "--workspace")
+LEADING_SWITCHES = ("--json", "--dry-run")
+INTERRUPTED = 130
+
+
+def usage() -> str:
+    """Return the text of `lamina --help`."""
+    lines = [
+        "usage: lamina COMMAND [options]     (lamina COMMAND --help tells more)",
+        "",
+        "Memory for coding agents that people can read, diff and trust.",
+    ]
+    group = ""
+    for name, command in COMMANDS.items():
+        if command.group != group:
+            group = command.group
+            lines += ["", f"{group}:"]
+        lines.append(f"  {name:<12} {command.summary}")
+    lines += [
+        "",
+        "Everywhere:",
+        "  --root DIR     the store (default ~/.lamina, or LAMINA_ROOT)",
+        "  --workspace K  the workspace (default: found from the current folder)",
+        "  --json         one JSON object on standard output",
+        "  --dry-run      say what would change and change nothing",
+        "  --version      print the version",
+    ]
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code (0 done, 1 failed, 2 usage, 3 refused)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    out = Output(json="--json" in arguments)
+    try:
+        return dispatch(arguments, out)
+    except LaminaError as problem:
+        out.failure(problem)
+        return problem.exit_code
+    except KeyboardInterrupt:
+        out.note("interrupted; run it again to go on")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`lamina list | head`): end quietly, also at interpreter exit.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0
+    except RecursionError:
+        out.failure(LaminaError("the input is nested too deeply", "check the file that was given"))
+        return 1
+
+
+def dispatch(arguments: list[str], out: Output) -> int:
+    """Find the command that `arguments` name and run it."""
+    name, rest = split_command(arguments)
+    if name in ("", "help", "-h", "--help"):
+        out.text(usage())
+        return 0
+    if name == "--version":
+        out.result({"version": __version__}, f"lamina {__version__}")
+        return 0
+    if name not in COMMANDS:
+        raise UsageError(f"there is no command {name!r}", nearest(name))
+    module = import_module(f"lamina.interfaces.cli.{COMMANDS[name].module}")
+    code: int = module.run(name, rest, out)
+    return code
+
+
+def split_command(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the command's name and its arguments, with leading global options moved behind it."""
+    moved: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word in LEADING_SWITCHES or word.startswith(tuple(f"{name}=" for name in LEADING_VALUES)):
+            moved.append(word)
+        elif word in LEADING_VALUES:
+            if not rest:
+                raise UsageError(f"{word} wants a value")
+            moved += [word, rest.pop(0)]
+        else:
+            # The moved options go first, so that a `--` of the command's own keeps its meaning.
+            return word, moved + rest
+    return "", moved
+
+
+def nearest(name: str) -> str:
+    """Return a hint that names the command closest to `name`."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    return f"did you mean `lamina {close[0]}`?" if close else "`lamina --help` lists the commands"

@@ -1,0 +1,42 @@
+"""`lamina export`: memories as one file, for reading elsewhere or for another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lamina.interfaces.cli.arguments import add_filters, command, no_store, open_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lamina.interfaces.cli.output import Output
+
+
+def run(name: str, arguments: list[str], out: Output) -> int:
+    """Write memories as Markdown or JSON to a file or to standard output."""
+    parser = command(name, "Write memories out as one Markdown or JSON document.", changes=True)
+    parser.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the file (default: standard output)")
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    add_filters(parser)
+    options = parser.parse_args(arguments)
+    memory = open_memory(options)
+    if not memory.exists:
+        out.note(no_store(memory))
+    filters = {name: getattr(options, name) for name in ("limit", "scope", "layer", "topic", "trust", "since", "until")}
+    done = memory.export(
+        "json" if out.json and options.output is None else options.format,
+        output=options.output,
+        force=options.force,
+        dry_run=options.dry_run,
+        **filters,
+    )
+    if options.output is None:
+        if out.json:
+            out.result(done["document"])
+        else:
+            out.text(done["text"].rstrip("\n"))
+        return 0
+    verb = "would write" if options.dry_run else "wrote"
+    result = {"file": str(options.output), "entries": done["entries"]}
+    out.result(result, f"{verb} {done['entries']} memories to {options.output}")
+    return 0

@@ -1,0 +1,97 @@
+"""Commands that look after the store: tick, status, doctor, index."""
+
+from __future__ import annotations
+
+from lamina.interfaces.cli.arguments import command, no_store, open_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from lamina.interfaces.cli.output import Output
+
+
+def run(name: str, arguments: list[str], out: Output) -> int:
+    """Run one of the upkeep commands."""
+    return {"tick": tick, "status": status, "doctor": doctor, "index": index}[name](arguments, out)
+
+
+def tick(arguments: list[str], out: Output) -> int:
+    """Run whatever is due now."""
+    parser = command("tick", "Run whatever is due now: consolidation, SYSTEM.md, the git commit.", changes=True)
+    options = parser.parse_args(arguments)
+    done = open_memory(options).tick(dry_run=options.dry_run)
+    verb = "due" if options.dry_run else "ran"
+    out.result(done, f"{verb}: {', '.join(done['ran'])}" if done["ran"] else "nothing is due")
+    return 0
+
+
+def status(arguments: list[str], out: Output) -> int:
+    """Tell what the store holds and what is waiting."""
+    options = command("status", "What the store holds and what is waiting.").parse_args(arguments)
+    memory = open_memory(options)
+    if not memory.exists:
+        out.note(no_store(memory))
+    facts = memory.status()
+    out.result(facts, render_status(facts))
+    return 0
+
+
+def render_status(facts: Mapping[str, Any]) -> str:
+    """Return the status for a person to read."""
+    entries = ", ".join(f"{count} {layer}" for layer, count in facts["entries"].items() if count) or "none yet"
+    notes = facts["notes"]
+    sync = facts["sync"]
+    lines = [
+        f"store       {facts['root']} (schema {facts['schema_version']})",
+        f"here        {facts['workspace']}",
+        f"workspaces  {', '.join(facts['workspaces']) or 'none yet'}",
+        f"memories    {entries}",
+        f"notes       {notes['pending']} waiting, {notes['needs_review']} need review, {notes['failed']} failed",
+        f"saved       {facts['saved']['thin']} thin and {facts['saved']['trivial']} trivial sessions left alone",
+        f"commits     {sync['error'] or sync['at'] or 'none yet'}",
+        f"capture     {'paused' if facts['paused'] else 'on'}",
+        f"due         {', '.join(facts['due']) or 'nothing'}",
+    ]
+    if facts["system_doc_stale"]:
+        lines.append("SYSTEM.md   out of date; `lamina tick` writes it anew")
+    return "\n".join(lines)
+
+
+def doctor(arguments: list[str], out: Output) -> int:
+    """Check everything that can be wrong."""
+    parser = command("doctor", "Check everything that can be wrong and say what to do.")
+    parser.add_argument("--fix", action="store_true", help="repair derived data (index, caches); memory is not touched")
+    options = parser.parse_args(arguments)
+    findings = open_memory(options).doctor(fix=options.fix)
+    marks = {"ok": out.style("ok", "green"), "warning": out.style("!!", "yellow"), "error": out.style("XX", "red")}
+    lines = []
+    for finding in findings:
+        lines.append(f"{marks[finding['level']]}  {finding['message']}")
+        if finding["hint"]:
+            lines.append(f"    {finding['hint']}")
+    out.result({"findings": findings}, "\n".join(lines))
+    return 1 if any(finding["level"] == "error" for finding in findings) else 0
+
+
+def index(arguments: list[str], out: Output) -> int:
+    """Check or rebuild the search index."""
+    parser = command("index", "Check or rebuild the search index. It is derived: deleting it loses nothing.")
+    parser.add_argument("action", choices=("check", "rebuild"))
+    options = parser.parse_args(arguments)
+    memory = open_memory(options)
+    if not memory.exists:
+        out.note(no_store(memory))
+        out.result({"action": options.action, "entries": 0, "differences": []})
+        return 0
+    if options.action == "rebuild":
+        entries = memory.rebuild_index()
+        out.result({"action": "rebuild", "entries": entries}, f"rebuilt the index: {entries} memories")
+        return 0
+    differences = memory.check_index()
+    out.result(
+        {"action": "check", "differences": differences},
+        "\n".join(differences) or "the index agrees with the files",
+    )
+    return 1 if differences else 0
