@@ -1,0 +1,125 @@
+"""Locks between processes that a killed holder lets go by itself."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from lamina import errors
+from lamina.store import files
+
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+_FIRST_WAIT_S = 0.0005
+_LONGEST_WAIT_S = 0.02
+
+
+class _Taken(Exception):  # noqa: N818 - a signal inside this module, not an error for anybody
+    """Somebody else holds the lock."""
+
+
+@contextmanager
+def lock(path: Path, *, timeout_s: float = 30.0, shared: bool = False) -> Iterator[None]:
+    """Hold the lock file `path`; 0 seconds means: try once.
+
+    Threads of one process exclude each other too; it can't be taken twice by one holder. A disk that knows
+    no locks gets one in the temporary folder instead, which guards the processes of this machine.
+    Raises Busy naming the lock.
+    """
+    handle = _acquire(path, timeout_s, shared=shared)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether somebody holds the lock right now."""
+    if not path.exists():
+        return False
+    try:
+        os.close(_acquire(path, 0, shared=False))
+    except errors.Busy:
+        return True
+    return False
+
+
+def _acquire(path: Path, timeout_s: float, *, shared: bool) -> int:
+    deadline = time.monotonic() + timeout_s
+    wait = _FIRST_WAIT_S
+    while True:
+        try:
+            return _try(path, shared=shared)
+        except _Taken:
+            if time.monotonic() >= deadline:
+                raise errors.Busy(
+                    f"{path}: another process holds this lock",
+                    "wait until it is done and run the command again",
+                ) from None
+        time.sleep(wait)
+        wait = min(wait * 2, _LONGEST_WAIT_S)
+
+
+def _try(path: Path, *, shared: bool) -> int:
+    while True:
+        handle = _open(path)
+        try:
+            _take(handle, shared=shared)
+            if _still_there(handle, path):
+                return handle
+        except OSError as problem:
+            os.close(handle)
+            if problem.errno in _UNSUPPORTED and (other := _elsewhere(path)) != path:
+                path = other
+                continue
+            if problem.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                raise _Taken from None
+            raise files.unwritable(path, problem) from problem
+        os.close(handle)  # the file was deleted between opening and locking: lock the new one
+
+
+def _open(path: Path) -> int:
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    files.make_dir(path.parent)
+    try:
+        return os.open(path, flags, 0o600)
+    except OSError as problem:
+        raise files.unwritable(path, problem) from problem
+
+
+def _still_there(handle: int, path: Path) -> bool:
+    try:
+        now = os.stat(path)
+    except FileNotFoundError:
+        return False
+    held = os.fstat(handle)
+    return (now.st_ino, now.st_dev) == (held.st_ino, held.st_dev)
+
+
+def _elsewhere(path: Path) -> Path:
+    import tempfile
+
+    name = sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:24]
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    return Path(tempfile.gettempdir()) / f"lamina-locks-{owner}" / f"{name}.lock"
+
+
+if sys.platform == "win32":
+
+    def _take(handle: int, *, shared: bool) -> None:
+        import msvcrt
+
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBRLCK if shared else msvcrt.LK_NBLCK, 1)
+
+else:
+
+    def _take(handle: int, *, shared: bool) -> None:
+        import fcntl
+
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
