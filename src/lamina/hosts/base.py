@@ -1,0 +1,112 @@
+"""What every host adapter offers, and which adapters there are."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from lamina.errors import NoSuchFile, UnreadableFile
+from lamina.formats.event import Damage, Event, Position, Session
+
+#: Host name → module of its adapter, in the order in which `detect` asks them.
+HOSTS: Mapping[str, str] = {
+    "claude-code": "lamina.hosts.claude_code",
+    "codex": "lamina.hosts.codex",
+}
+
+
+class Transcript(Protocol):
+    """One transcript, read lazily: iterate once.
+
+    `session` tells what the head of the file tells and grows (a later title) while iterating.
+    `position` is behind the last record whose events were all taken, so stopping at any
+    event and resuming there loses none.
+    """
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def position(self) -> Position: ...
+
+    def __iter__(self) -> Iterator[Event | Damage]: ...
+
+
+@runtime_checkable
+class Host(Protocol):
+    """One agent program's dialect."""
+
+    @property
+    def name(self) -> str: ...
+
+    def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:
+        """Find the transcripts this host left on the machine, sorted; never its own memory files."""
+        ...
+
+    def recognises(self, path: Path) -> bool:
+        """Tell by the content of the first records whether this host wrote the file."""
+        ...
+
+    def read(self, path: Path, position: Position | None = None) -> Transcript:
+        """Open a transcript, behind `position` if the bytes before it are unchanged.
+
+        Raises NoSuchFile or UnreadableFile.
+        """
+        ...
+
+
+def host_named(name: str) -> Host | None:
+    """Give the adapter of this name, or None."""
+    module = HOSTS.get(name)
+    if module is None:
+        return None
+    host: Host = import_module(module).HOST
+    return host
+
+
+def detect(path: Path) -> Host | None:
+    """Give the host that wrote this file, going by its content; None for any other file."""
+    for name in HOSTS:
+        host = host_named(name)
+        if host is not None and host.recognises(path):
+            return host
+    return None
+
+
+def walk(folder: Path, *, depth: int) -> Iterator[Path]:
+    """List the plain files below a folder, sorted, at most `depth` folders deep.
+
+    Links to folders are not followed (they may turn in circles) and unreadable folders are
+    passed over.
+    """
+    try:
+        children = sorted(folder.iterdir())
+    except OSError:
+        return
+    for child in children:
+        try:
+            mode = child.lstat().st_mode
+        except OSError:
+            continue
+        if stat.S_ISREG(mode):
+            yield child
+        elif stat.S_ISDIR(mode) and depth > 0:
+            yield from walk(child, depth=depth - 1)
+
+
+def check_readable(path: Path) -> None:
+    """Raise NoSuchFile or UnreadableFile unless `path` is a plain file that can be opened."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
+            raise UnreadableFile(f"{path} is {what}", hint="Name a transcript file.")
+        path.open("rb").close()
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        raise NoSuchFile(f"{path} does not exist", hint="Check the path.") from problem
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise UnreadableFile(f"{path} can't be read: {reason}", hint="Check its permissions.") from problem
