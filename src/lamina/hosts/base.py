@@ -27,10 +27,14 @@ class Transcript(Protocol):
     """
 
     @property
-    def session(self) -> Session: ...
+    def session(self) -> Session:
+        """The session, as far as it is known by now."""
+        ...
 
     @property
-    def position(self) -> Position: ...
+    def position(self) -> Position:
+        """Where a later run resumes."""
+        ...
 
     def __iter__(self) -> Iterator[Event | Damage]: ...
 
@@ -40,7 +44,9 @@ class Host(Protocol):
     """One agent program's dialect."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The host's name in commands and sources."""
+        ...
 
     def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:
         """Find the transcripts this host left on the machine, sorted; never its own memory files."""
