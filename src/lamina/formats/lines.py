@@ -1,17 +1,10 @@
-"""Lines of a text file: split without loss, joined without guessing, folded without a trace of structure."""
+"""How a file ends its lines, and how any text is made to stand on one."""
 
 from __future__ import annotations
 
 import re
 
 _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")
-
-
-def split_lines(text: str) -> list[str]:
-    """Split behind each line feed, ends kept; a lone CR or U+2028 ends no line. Joining gives `text` back."""
-    lines = [line + "\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
 
 
 def newline_of(text: str) -> str:

@@ -26,8 +26,10 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from lamina.formats.dates import parse_day, parse_time, render_time
-from lamina.formats.lines import fold, newline_of, split_lines
+from lamina.formats.lines import fold, newline_of
+from lamina.formats.structure import split_lines
 
+_BREAKS: Final = ("\n", "\r")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ITEM: Final = re.compile(r"[-*+](?: (.*))?")
 _LABELLED: Final = re.compile(r"\*\*([^*:]{1,60}):\*\*(?: (.*))?")
@@ -161,7 +163,7 @@ def _write_paths(paths: tuple[str, ...]) -> str:
 
 def _percent(match: re.Match[str]) -> str:
     char = match[0]
-    if char == " " and 0 < match.start() and match.end() < len(match.string):
+    if char == " " and match.start() and match.end() < len(match.string):
         return char
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
 
@@ -219,7 +221,7 @@ _OLDER: Final = {
 class _Line(NamedTuple):
     """A header line that holds a field; `lead` is everything before its value."""
 
-    index: int
+    number: int
     key: str
     label: str
     lead: str
@@ -296,10 +298,10 @@ def _set_field(head: str, key: str, field: tuple[str, str] | None) -> str:
     here = _field_lines(lines)
     current = next((each for each in here if each.key == key), None)
     if current is not None:
-        line = lines[current.index]
+        line = lines[current.number]
         ending = line[len(line.rstrip("\r\n")) :]
         bom = "\ufeff" if line.startswith("\ufeff") else ""
-        lines[current.index] = (
+        lines[current.number] = (
             f"{bom}{current.lead.rstrip()} {field[1]}".rstrip(" ") + ending if field else ""
         )
     elif field is not None:
@@ -312,8 +314,8 @@ def _set_field(head: str, key: str, field: tuple[str, str] | None) -> str:
 def _insert(lines: list[str], field: tuple[str, str], after: _Line | None) -> None:
     """Add a line in the shape of the one before it, at the end of the header if there is none."""
     end = newline_of("".join(lines[:1]))
-    place = after.index + 1 if after else len(lines)
-    if lines and not lines[place - 1].endswith("\n"):
+    place = after.number + 1 if after else len(lines)
+    if lines and not lines[place - 1].endswith(_BREAKS):
         lines[place - 1] += end
     lead = after.lead.replace(after.label, field[0], 1).rstrip() if after else f"**{field[0]}:**"
     lines.insert(place, f"{lead} {field[1]}".rstrip() + end)
@@ -436,7 +438,7 @@ def _write_section(out: list[str], section: Section, base: Note, end: str) -> No
 
 def _start_line(out: list[str], end: str, *, blank: bool = False) -> None:
     tail = "".join(out[-2:])
-    if tail and not tail.endswith("\n"):
+    if tail and not tail.endswith(_BREAKS):
         out.append(end)
-    if blank and tail and not tail.endswith(("\n\n", "\n\r\n")):
+    if blank and tail and not tail.endswith(("\n\n", "\n\r\n", "\r\r")):
         out.append(end)
