@@ -1,0 +1,374 @@
+"""The default engine: SQLite's full-text search in one file that may vanish at any time.
+
+Rules that keep it alive among several processes:
+- writers hold a lock file, so no rollback journal of a live writer ever meets a new database;
+- a full build happens in a file beside and is renamed over the old one; readers notice the new inode;
+- the rollback journal is used, not the write-ahead log: closing a deleted database would delete the
+  log of its successor, and every cold command would pay for a checkpoint;
+- the file is never opened but by SQLite (closing it otherwise would drop this process's locks);
+- where the disk takes no write, the index lives in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from lamina.errors import Busy, LaminaError
+from lamina.index import tables
+from lamina.index.base import Answer, Changes, Match, Query, Reading, Source, Stamp
+from lamina.index.lookup import Lookup
+
+NAME = "lamina.db"
+ENGINE = "words"
+# A file that was written this shortly before it was read may change again within one tick of its
+# disk's clock and keep its stamp (2 s on FAT, less elsewhere).
+_RACY_NS = 2_000_000_000
+_WAIT_S = 10.0
+_BUILD_WAIT_S = 60.0
+
+
+class _Plan(NamedTuple):
+    """What differs between the disk and the index."""
+
+    read: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
+
+
+class Embedded:
+    """The index of one store in `<home>/lamina.db`."""
+
+    def __init__(
+        self, home: os.PathLike[str] | str, *, clock: Callable[[], int] = time.time_ns, wait_s: float = _WAIT_S
+    ) -> None:
+        self._path = os.path.join(home, NAME)  # noqa: PTH118 - pathlib costs a tenth of a cold search
+        self._clock = clock
+        self._wait_s = wait_s
+        self._db: sqlite3.Connection | None = None
+        self._lookup: Lookup | None = None
+        self._inode: tuple[int, int] | None = None
+        self._source: Source | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        """Tell whether the disk took no index, so it lasts as long as this process."""
+        return self._db is not None and self._inode is None
+
+    def refresh(self, source: Source) -> Changes:
+        """Take in what changed since the last refresh; a missing or damaged index is built anew."""
+        self._source = source
+        reason = self._open()
+        if reason:
+            return self._build(source, reason)
+        try:
+            return self._catch_up(source)
+        except Busy:
+            return Changes(busy=True)
+        except sqlite3.DatabaseError as problem:
+            return self._recover(source, problem)
+
+    def rebuild(self, source: Source) -> Changes:
+        """Build everything anew beside the old index and put it in its place."""
+        self._source = source
+        self._open()
+        return self._build(source, "asked", anyway=True)
+
+    def search(self, query: Query) -> Answer:
+        """Answer from what is indexed, best first, the newer one first among equals."""
+        if self._open() and (self._source is None or self.refresh(self._source) is None):
+            return Answer(engines=(ENGINE,), notes=("the word index is not built yet: run lamina index rebuild",))
+        try:
+            return self._search(query)
+        except sqlite3.DatabaseError as problem:
+            if self._source is None:
+                return Answer(engines=(ENGINE,), notes=(f"the word index could not be read ({problem})",))
+            self._recover(self._source, problem)
+            return self._search(query)
+
+    def check(self, source: Source) -> list[str]:
+        """Compare documents and words with an index built from the source right now."""
+        reason = self._open()
+        if reason:
+            return [f"{self._path}: {reason}"]
+        fresh = Embedded("", clock=self._clock)
+        fresh._fill_memory(source)
+        try:
+            return tables.differences(self._live(), fresh._live())
+        except sqlite3.DatabaseError as problem:
+            return [f"{self._path}: {problem}"]
+        finally:
+            fresh.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        if self._db is not None:
+            self._db.close()
+        self._db = self._lookup = self._inode = None
+
+    def _live(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise sqlite3.InterfaceError("the index is closed")
+        return self._db
+
+    def _search(self, query: Query) -> Answer:
+        lookup = self._lookup or Lookup(self._live())
+        self._lookup = lookup
+        ranked = lookup.rank(query)
+        documents = tables.documents(self._live(), [row for row, _ in ranked.rows])
+        matches = [
+            Match(documents[row], score, {ENGINE: score}) for row, score in ranked.rows if row in documents
+        ]
+        return Answer(matches, (ENGINE,), ranked.terms, ranked.dropped)
+
+    # opening
+
+    def _open(self) -> str:
+        """Have a live connection to the file that is there now; returns why there is none."""
+        if self._db is not None and (self.in_memory or self._inode == _inode(self._path)):
+            return ""
+        self.close()
+        for _ in range(5):
+            before = _inode(self._path)
+            if before is None:
+                return "missing"
+            try:
+                self._connect(self._path)
+                if not tables.fits(self._live()):
+                    self.close()
+                    return "of another version"
+            except sqlite3.DatabaseError as problem:
+                self.close()
+                if _is(problem, sqlite3.SQLITE_BUSY):
+                    continue
+                return f"damaged: {problem}"
+            if _inode(self._path) == before:
+                self._inode = before
+                return ""
+            self.close()
+        return "replaced all the time"
+
+    def _connect(self, path: str) -> None:
+        self._db = sqlite3.connect(path, timeout=self._wait_s, isolation_level=None, check_same_thread=False)
+
+    # taking in changes
+
+    def _catch_up(self, source: Source) -> Changes:
+        started = self._clock()
+        stamps = source.stamps()
+        plan = _plan(tables.known(self._live()), stamps, source, started)
+        if not (plan.read or plan.gone or plan.settled):
+            return Changes()
+        try:
+            return self._write(source, stamps, started)
+        except LaminaError:
+            if plan.read or plan.gone:
+                raise
+            return Changes()  # only raciness was to be noted; the next refresh does it
+
+    def _write(self, source: Source, stamps: Mapping[str, Stamp], started: int) -> Changes:
+        """Bring the rows up to date in one transaction."""
+        if self.in_memory:
+            return self._transact(source, stamps, started)
+        from lamina.store.locks import lock
+
+        try:
+            with lock(self._lock_path(), timeout_s=self._wait_s):
+                if self._inode != _inode(self._path):
+                    reason = self._open()
+                    if reason:
+                        raise sqlite3.DatabaseError(reason)
+                return self._transact(source, stamps, started)
+        except (LaminaError, sqlite3.OperationalError, OSError) as problem:
+            if isinstance(problem, Busy):
+                raise
+            if isinstance(problem, sqlite3.OperationalError):
+                if _is(problem, sqlite3.SQLITE_BUSY):
+                    raise Busy(f"{self._path}: another process is writing", "try again") from problem
+                if not _is(problem, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN):
+                    raise
+            self._move_to_memory()
+            return self._transact(source, stamps, started)
+
+    def _transact(self, source: Source, stamps: Mapping[str, Stamp], started: int) -> Changes:
+        db = self._live()
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            plan = _plan(tables.known(db), stamps, source, started)
+            changes = _apply(db, plan, source, stamps, started)
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+        return changes
+
+    def _move_to_memory(self) -> None:
+        """Go on in memory with what the unwritable file holds."""
+        old, self._db = self._live(), None
+        self._connect(":memory:")
+        old.backup(self._live())
+        old.close()
+        self._lookup = self._inode = None
+
+    # building
+
+    def _recover(self, source: Source, problem: sqlite3.DatabaseError) -> Changes:
+        self.close()
+        return self._build(source, self._open() or f"damaged: {problem}", anyway=True)
+
+    def _build(self, source: Source, reason: str, *, anyway: bool = False) -> Changes:
+        """Build a new file and put it in place, once among all processes that find it missing."""
+        from lamina.store.locks import lock
+
+        before = _inode(self._path)
+        try:
+            with lock(self._lock_path(), timeout_s=_BUILD_WAIT_S):
+                if (not anyway or before != _inode(self._path)) and not self._open():
+                    return self._catch_up_locked(source)
+                changes = self._fill_file(source)
+                self.close()
+                if self._open():
+                    return self._fill_memory(source)._replace(rebuilt=reason)
+                return changes._replace(rebuilt=reason)
+        except (LaminaError, OSError, sqlite3.DatabaseError):
+            return self._fill_memory(source)._replace(rebuilt=reason)
+
+    def _catch_up_locked(self, source: Source) -> Changes:
+        started = self._clock()
+        return self._transact(source, source.stamps(), started)
+
+    def _fill_file(self, source: Source) -> Changes:
+        beside = f"{self._path}.new"
+        _discard(beside)
+        _discard(f"{beside}-journal")
+        db = sqlite3.connect(beside, isolation_level=None)
+        try:
+            db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;")
+            changes = self._fill(db, source)
+        finally:
+            db.close()
+        self.close()
+        _sync(beside)
+        os.chmod(beside, 0o600)  # noqa: PTH101
+        if os.path.isdir(self._path):  # noqa: PTH112
+            os.replace(self._path, f"{self._path}.{self._clock()}")  # noqa: PTH105
+        _discard(f"{self._path}-journal")
+        os.replace(beside, self._path)  # noqa: PTH105
+        return changes
+
+    def _fill_memory(self, source: Source) -> Changes:
+        self.close()
+        self._connect(":memory:")
+        return self._fill(self._live(), source)
+
+    def _fill(self, db: sqlite3.Connection, source: Source) -> Changes:
+        tables.create(db)
+        started = self._clock()
+        stamps = source.stamps()
+        db.execute("BEGIN")
+        changes = _apply(db, _Plan(tuple(sorted(stamps))), source, stamps, started)
+        db.execute("COMMIT")
+        return changes
+
+    def _lock_path(self) -> os.PathLike[str]:
+        from pathlib import Path
+
+        return Path(f"{self._path}.lock")
+
+
+def _plan(
+    known: Mapping[str, tuple[Stamp, int, int]], stamps: Mapping[str, Stamp], source: Source, now: int
+) -> _Plan:
+    """Compare the disk with the index; files that were too young when read are compared by content."""
+    if len(known) == len(stamps) and not any(entry[2] for entry in known.values()):
+        if all(stamps.get(rel) == entry[0] for rel, entry in known.items()):
+            return _Plan()
+    read: list[str] = []
+    settled: list[str] = []
+    for rel, stamp in stamps.items():
+        entry = known.get(rel)
+        if entry is None or entry[0] != stamp:
+            read.append(rel)
+        elif entry[2]:
+            if _checksum(source, rel) != entry[1]:
+                read.append(rel)
+            elif not _racy(stamp, now):
+                settled.append(rel)
+    return _Plan(tuple(sorted(read)), tuple(rel for rel in known if rel not in stamps), tuple(settled))
+
+
+def _apply(
+    db: sqlite3.Connection, plan: _Plan, source: Source, stamps: Mapping[str, Stamp], started: int
+) -> Changes:
+    """Write a plan's rows; a file that can't be read keeps no rows and is tried again next time."""
+    known = tables.known(db)
+    batch = tables.Batch(db)
+    problems: list[str] = []
+    documents = 0
+    gone = [rel for rel in plan.gone if rel in known]
+    for rel in gone:
+        batch.remove(tables.file_number(db, rel))
+    for rel in plan.settled:
+        tables.put_stamp(db, rel, stamps[rel], checksum=known[rel][1], racy=False)
+    for rel in plan.read:
+        reading, problem = _read(source, rel)
+        stamp = Stamp(0, 0, 0) if problem else stamps[rel]
+        problems += [problem] if problem else []
+        number = tables.put_stamp(
+            db, rel, stamp, checksum=reading.checksum, racy=not problem and _racy(stamp, started)
+        )
+        documents += batch.replace(number, reading)
+    batch.finish()
+    added = sum(rel not in known for rel in plan.read)
+    return Changes(added, len(plan.read) - added, len(gone), documents, problems=tuple(problems))
+
+
+def _read(source: Source, rel: str) -> tuple[Reading, str]:
+    try:
+        return source.read(rel), ""
+    except LaminaError as problem:
+        return Reading((), 0), str(problem)
+    except OSError as problem:
+        return Reading((), 0), f"{rel}: {problem.strerror or problem}"
+
+
+def _checksum(source: Source, rel: str) -> int | None:
+    try:
+        return source.checksum(rel)
+    except (LaminaError, OSError):
+        return None
+
+
+def _racy(stamp: Stamp, now: int) -> bool:
+    return stamp.mtime_ns > now - _RACY_NS
+
+
+def _inode(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+def _is(problem: sqlite3.Error, *codes: int) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in codes
+
+
+def _discard(path: str) -> None:
+    try:
+        os.unlink(path)  # noqa: PTH108
+    except FileNotFoundError:
+        return
+
+
+def _sync(path: str) -> None:
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

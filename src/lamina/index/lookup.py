@@ -1,0 +1,176 @@
+"""Ask the embedded index: which expressions to run, at what cost, in what order the rows come back.
+
+Words that stand almost everywhere say little and cost much: scoring a row takes about 2 µs, walking
+past one 0.05 µs (measured on SQLite 3.40). So rare words choose the candidates, frequent ones only
+add to the score of rows that are chosen already, and if nothing is rare, all words must stand
+together and the newest rows win.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from lamina.index import tables, words
+from lamina.index.base import TRUSTS, Query
+from lamina.index.words import Term
+
+RARE = 2_500
+FREQUENT = 10_000
+_OPTIONAL = 4
+_NEWEST = 200
+_SCANNED = 20_000
+
+
+class Ranked(NamedTuple):
+    """Rows with scores, best first, and which words were asked for and left out."""
+
+    rows: Sequence[tuple[int, float]]
+    terms: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+class Lookup:
+    """One connection's questions; frequencies are remembered until the index changes."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._version = -1
+        self._frequencies: dict[str, int] = {}
+        self._total = 0
+
+    def rank(self, query: Query) -> Ranked:
+        """Return the best rows for a query."""
+        terms = words.parse(query.text)
+        strong = tuple(term for term in terms if not term.weak)
+        self._forget_old()
+        where, values = _filters(query)
+        names = tuple(term.text for term in strong or terms)
+        if not terms or not self._total:
+            return Ranked((), names, ())
+        if strong:
+            rows, dropped = self._by_rarity(strong, where, values)
+        else:
+            rows, dropped = self._together(terms, where, values), ()
+        if not rows:
+            rows = self._substrings(strong or terms, where, values)
+        best = sorted(rows.items(), key=lambda item: (-item[1], -item[0]))
+        return Ranked(best[: query.limit], names, dropped)
+
+    def _by_rarity(self, terms: Sequence[Term], where: str, values: list[object]) -> tuple[dict[int, float], tuple[str, ...]]:
+        chosen, optional, dropped = self._choose(terms)
+        if not chosen:
+            return self._together(terms, where, values), ()
+        match = " OR ".join(chosen)
+        rows = {row: -rank for row, rank in self._run("rank", match, where, values)}
+        for expression in optional:
+            gain = math.log(1 + self._total / (1 + self._frequency(expression)))
+            for (row,) in self._run("words.rowid", f"({match}) AND {expression}", where, values):
+                rows[row] += gain
+        return rows, dropped
+
+    def _choose(self, terms: Sequence[Term]) -> tuple[list[str], list[str], tuple[str, ...]]:
+        """Return the expressions that find rows, those that only add to a score, and what is left out."""
+        found: dict[str, int] = {}
+        for term in terms:
+            for expression in (term.whole, *term.parts):
+                found[expression] = self._frequency(expression)
+            if term.prefix and not found[term.whole]:
+                found[term.prefix] = self._frequency(term.prefix)
+        ordered = sorted((n, expression) for expression, n in found.items() if n)
+        chosen: list[str] = []
+        budget = max(RARE, 0 if self._total > RARE else self._total * len(ordered))
+        for n, expression in ordered:
+            if n > RARE or (chosen and (n > budget or 2 * n > self._total)):
+                break
+            chosen.append(expression)
+            budget -= n
+        rest = [expression for n, expression in ordered[len(chosen) :] if n <= FREQUENT]
+        dropped = {expression for _, expression in ordered} - set(chosen) - set(rest[:_OPTIONAL])
+        left_out = tuple(term.text for term in terms if term.whole in dropped)
+        return chosen, rest[:_OPTIONAL], left_out
+
+    def _together(self, terms: Sequence[Term], where: str, values: list[object]) -> dict[int, float]:
+        """Find the newest rows that hold every term, those with it in the heading first."""
+        forms = [term.whole for term in terms if self._frequency(term.whole)]
+        if not forms:
+            return {}
+        match = " AND ".join(forms)
+        order = f" ORDER BY words.rowid DESC LIMIT {_NEWEST}"
+        rows = {row: 0.5 for (row,) in self._run("words.rowid", match, where + order, values)}
+        for (row,) in self._run("words.rowid", f"{{heading topic}} : ({match})", where + order, values):
+            rows[row] = 1.0
+        if not rows and len(terms) > 1 and any(not term.weak for term in terms):
+            rarest = min(forms, key=self._frequency)
+            rows = {row: 0.25 for (row,) in self._run("words.rowid", rarest, where + order, values)}
+        return rows
+
+    def _substrings(self, terms: Iterable[Term], where: str, values: list[object]) -> dict[int, float]:
+        """Look for parts of words in the newest documents, when words found nothing."""
+        wanted = [term.text for term in terms if len(term.text) > 2 or not term.text.isascii()][:8]
+        if not wanted:
+            return {}
+        likes = " AND ".join("(b.text LIKE ? ESCAPE '\\' OR b.heading LIKE ? ESCAPE '\\')" for _ in wanted)
+        patterns = [f"%{_literal(text)}%" for text in wanted for _ in range(2)]
+        sql = (
+            f"SELECT b.row FROM (SELECT row, heading, text FROM body ORDER BY row DESC LIMIT {_SCANNED}) b "  # noqa: S608
+            f"JOIN doc d ON d.row = b.row WHERE {likes}{where.replace('words.rowid', 'b.row')} "
+            f"ORDER BY b.row DESC LIMIT {_NEWEST}"
+        )
+        return {row: 0.1 for (row,) in self._db.execute(sql, [*patterns, *values])}
+
+    def _run(self, what: str, match: str, where: str, values: list[object]) -> list[tuple[int, ...]]:
+        columns = "words.rowid, rank" if what == "rank" else what
+        sql = f"SELECT {columns} FROM words CROSS JOIN doc d ON d.row = words.rowid WHERE words MATCH ?{where}"  # noqa: S608
+        return self._db.execute(sql, [match, *values]).fetchall()
+
+    def _frequency(self, expression: str) -> int:
+        """Return in how many rows an expression stands, at most a little over FREQUENT."""
+        if expression not in self._frequencies:
+            sql = f"SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {FREQUENT + 1})"  # noqa: S608
+            self._frequencies[expression] = self._db.execute(sql, (expression,)).fetchone()[0]
+        return self._frequencies[expression]
+
+    def _forget_old(self) -> None:
+        (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        version = version * 1_000_003 + self._db.total_changes
+        if version != self._version or len(self._frequencies) > 5_000:
+            self._version = version
+            self._frequencies = {}
+            self._total = tables.count(self._db)
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _filters(query: Query) -> tuple[str, list[object]]:
+    """Return the SQL conditions of a query's filters, each with ` AND ` in front, and their values."""
+    where: list[str] = []
+    values: list[object] = []
+
+    def within(column: str, allowed: Iterable[str]) -> None:
+        chosen = sorted(allowed)
+        where.append(f"{column} IN ({','.join('?' * len(chosen))})")
+        values.extend(chosen)
+
+    if query.since or query.until:
+        where.append("words.rowid >= ?")
+        values.append(max(tables.row_of(query.since), 1 << 28))
+    if query.until:
+        where.append("words.rowid < ?")
+        values.append(tables.row_of(query.until) + (1 << 28))
+    if query.scopes:
+        within("d.scope", query.scopes)
+    if query.layers:
+        within("d.layer", query.layers)
+    if not query.trust >= TRUSTS:
+        within("d.trust", query.trust)
+    if query.topic:
+        where.append("(d.topic = ? OR d.file IN (SELECT id FROM file WHERE rel LIKE ? ESCAPE '\\'))")
+        values += [tables.topic_key(query.topic), f"%/{_literal(query.topic)}.md"]
+    if query.branches is not None:
+        within("d.branch", {"", *query.branches})
+    return "".join(f" AND {condition}" for condition in where), values

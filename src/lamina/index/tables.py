@@ -1,0 +1,241 @@
+"""The embedded index's tables: how documents become rows and rows become documents.
+
+A document's row number is made of its day and a checksum of what it is, so it does not depend on the
+order of writing: an index that grew gives the same answers as one built anew, newest first among
+equals, and a range of days is a range of rows.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+from lamina.index import words
+from lamina.index.base import Document, Reading, Stamp
+
+SCHEMA = 1
+_DAY_BITS = 28
+# Columns of `words` and their weights in bm25; chosen on questions about sessions and entries.
+WEIGHTS = (2.5, 1.5, 1.0, 0.5)
+
+_TABLES = f"""
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY, rel TEXT UNIQUE NOT NULL, mtime_ns INTEGER, size INTEGER, inode INTEGER,
+    ctime_ns INTEGER, checksum INTEGER, racy INTEGER);
+CREATE TABLE doc (
+    row INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER, scope TEXT, layer TEXT, topic TEXT,
+    trust TEXT, branch TEXT);
+CREATE INDEX doc_file ON doc (file);
+CREATE TABLE body (
+    row INTEGER PRIMARY KEY, id TEXT, topic TEXT, heading TEXT, text TEXT, date TEXT, importance INTEGER,
+    volatility TEXT, verified TEXT, valid_until TEXT, source TEXT);
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
+CREATE VIRTUAL TABLE words USING fts5 (
+    heading, topic, text, place, content='', tokenize="{words.TOKENIZER}");
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25{WEIGHTS}');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
+"""  # noqa: S608 - constants of this module
+
+_DOC = "row, file, line, scope, layer, topic, trust, branch"
+_BODY = "row, id, topic, heading, text, date, importance, volatility, verified, valid_until, source"
+_SELECT = (
+    "SELECT b.row, b.id, d.scope, d.layer, b.topic, b.heading, b.text, f.rel, d.line, b.date, b.importance, "
+    "d.trust, b.volatility, b.verified, b.valid_until, b.source, d.branch "
+    "FROM body b JOIN doc d ON d.row = b.row JOIN file f ON f.id = d.file WHERE "
+)
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables of an empty index."""
+    db.executescript(_TABLES)
+    db.execute("INSERT INTO meta VALUES ('words', ?)", (words.VERSION,))
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def fits(db: sqlite3.Connection) -> bool:
+    """Tell whether the tables are those of this version; raises DatabaseError when they are damaged."""
+    if db.execute("PRAGMA user_version").fetchone() != (SCHEMA,):
+        return False
+    return bool(db.execute("SELECT value = ? FROM meta WHERE name = 'words'", (words.VERSION,)).fetchone() == (1,))
+
+
+def known(db: sqlite3.Connection) -> dict[str, tuple[Stamp, int, int]]:
+    """Return stamp, checksum and raciness of every indexed file."""
+    rows = db.execute("SELECT rel, mtime_ns, size, inode, ctime_ns, checksum, racy FROM file")
+    return {rel: (Stamp(*stamp), checksum, racy) for rel, *stamp, checksum, racy in rows}
+
+
+def count(db: sqlite3.Connection) -> int:
+    """Return the number of indexed documents, as of the last write."""
+    row = db.execute("SELECT value FROM meta WHERE name = 'documents'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def put_stamp(db: sqlite3.Connection, rel: str, stamp: Stamp, *, checksum: int, racy: bool) -> int:
+    """Store what a file looked like when it was read; returns its number."""
+    db.execute(
+        "INSERT INTO file (rel, mtime_ns, size, inode, ctime_ns, checksum, racy) VALUES (?,?,?,?,?,?,?) "
+        "ON CONFLICT (rel) DO UPDATE SET mtime_ns = excluded.mtime_ns, size = excluded.size, inode = "
+        "excluded.inode, ctime_ns = excluded.ctime_ns, checksum = excluded.checksum, racy = excluded.racy",
+        (rel, *stamp, checksum, racy),
+    )
+    return file_number(db, rel)
+
+
+def file_number(db: sqlite3.Connection, rel: str) -> int:
+    """Return the number of an indexed file."""
+    return int(db.execute("SELECT id FROM file WHERE rel = ?", (rel,)).fetchone()[0])
+
+
+def differences(db: sqlite3.Connection, fresh: sqlite3.Connection) -> list[str]:
+    """Tell what an index holds too much or lacks, compared with a fresh one."""
+    told: list[str] = []
+    have, want = set(everything(db)), set(everything(fresh))
+    told += [f"{d.file}:{d.line}: {d.id or d.heading} is indexed but not in the file" for d in have - want]
+    told += [f"{d.file}:{d.line}: {d.id or d.heading} is not indexed" for d in want - have]
+    sql = "SELECT term, doc, cnt FROM vocabulary"
+    words_differ = set(db.execute(sql)) ^ set(fresh.execute(sql))
+    told += [f"the word {term!r} is counted wrongly" for term in sorted({row[0] for row in words_differ})[:20]]
+    return sorted(told)
+
+
+class Batch:
+    """The changes of one transaction; the words follow in row order when it is finished.
+
+    FTS5 writes a segment whenever a row comes before its forerunner, so the order is what makes a
+    build fast.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._old: dict[int, tuple[str, ...]] = {}
+        self._new: set[int] = set()
+
+    def replace(self, file: int, reading: Reading | None) -> int:
+        """Make a file's rows those of the reading (None: remove them); returns how many there are."""
+        documents = reading.documents if reading else ()
+        before = {_same(document): row for row, document in _in_file(self._db, file)}
+        fresh: list[tuple[str, Document]] = []
+        seen: dict[str, int] = {}
+        for document in documents:
+            name = f"{document.file}\0{document.id}\0{document.heading}"
+            seen[name] = seen.get(name, 0) + 1
+            row = before.pop(_same(document), None)
+            if row is None:
+                fresh.append((f"{name}\0{seen[name]}", document))
+            else:
+                self._db.execute("UPDATE doc SET line = ? WHERE row = ? AND line <> ?", (document.line, row, document.line))
+        for row in before.values():
+            self._drop(row)
+        for name, document in fresh:
+            self._new.add(self._add(file, name, document))
+        return len(documents)
+
+    def remove(self, file: int) -> None:
+        """Remove a file with its rows."""
+        self.replace(file, None)
+        self._db.execute("DELETE FROM file WHERE id = ?", (file,))
+
+    def finish(self) -> None:
+        """Bring the words and the counters in line with the rows."""
+        self._db.executemany(
+            "INSERT INTO words (words, rowid, heading, topic, text, place) VALUES ('delete', ?, ?, ?, ?, ?)",
+            ((row, *self._old[row]) for row in sorted(self._old)),
+        )
+        self._db.executemany(
+            "INSERT INTO words (rowid, heading, topic, text, place) VALUES (?, ?, ?, ?, ?)",
+            _expanded(self._db, sorted(self._new)),
+        )
+        self._db.execute("INSERT OR REPLACE INTO meta SELECT 'documents', count(*) FROM doc")
+
+    def _drop(self, row: int) -> None:
+        if row in self._new:
+            self._new.remove(row)
+        else:
+            ((_, *columns),) = _expanded(self._db, [row])
+            self._old[row] = tuple(columns)
+        self._db.execute("DELETE FROM doc WHERE row = ?", (row,))
+        self._db.execute("DELETE FROM body WHERE row = ?", (row,))
+
+    def _add(self, file: int, name: str, document: Document) -> int:
+        row = row_of(document.date) + (zlib.crc32(name.encode("utf-8", "replace")) & ((1 << _DAY_BITS) - 1))
+        d = document
+        while True:
+            values = (row, file, d.line, d.scope, d.layer, topic_key(d.topic), d.trust, d.branch)
+            if self._db.execute(f"INSERT OR IGNORE INTO doc ({_DOC}) VALUES (?,?,?,?,?,?,?,?)", values).rowcount:  # noqa: S608
+                break
+            row += 1
+        days = [day.isoformat() if day else "" for day in (d.date, d.verified, d.valid_until)]
+        self._db.execute(
+            f"INSERT INTO body ({_BODY}) VALUES (?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
+            (row, d.id, d.topic, d.heading, d.text, days[0], d.importance, d.volatility, *days[1:], d.source),
+        )
+        return row
+
+
+def row_of(day: date | None) -> int:
+    """Return the first row number of a day; documents without a date come before all days."""
+    return day.toordinal() << _DAY_BITS if day else 0
+
+
+def topic_key(topic: str) -> str:
+    """Return a topic's title as filters compare it."""
+    return topic if topic.isascii() and topic.islower() else unicodedata.normalize("NFC", topic).casefold()
+
+
+def documents(db: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Document]:
+    """Return the documents of the given rows."""
+    found: dict[int, Document] = {}
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        where = f"b.row IN ({','.join('?' * len(part))})"
+        found.update(_documents(db.execute(_SELECT + where, part)))
+    return found
+
+
+def everything(db: sqlite3.Connection) -> Iterator[Document]:
+    """Return all documents in the order of their files and lines."""
+    return (document for _, document in _documents(db.execute(_SELECT + "1 ORDER BY f.rel, d.line, b.row")))
+
+
+def _in_file(db: sqlite3.Connection, file: int) -> list[tuple[int, Document]]:
+    return list(_documents(db.execute(_SELECT + "d.file = ? ORDER BY b.row", (file,))))
+
+
+def _documents(rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[int, Document]]:
+    for row, *values in rows:
+        document = Document(*values)  # type: ignore[arg-type]
+        yield row, document._replace(  # type: ignore[misc]
+            date=_day(document.date), verified=_day(document.verified), valid_until=_day(document.valid_until)
+        )
+
+
+def _day(value: object) -> date | None:
+    return date.fromisoformat(value) if isinstance(value, str) and value else None
+
+
+def _same(document: Document) -> Document:
+    """Return what must be equal for a row to stay; a line may move."""
+    return document._replace(line=0)
+
+
+def _expanded(db: sqlite3.Connection, rows: Sequence[int]) -> Iterator[tuple[int, str, str, str, str]]:
+    expand = words.expand
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        found = db.execute(
+            f"SELECT b.row, b.heading, b.topic, b.text, b.id, d.scope, b.date FROM body b "  # noqa: S608
+            f"JOIN doc d ON d.row = b.row WHERE b.row IN ({','.join('?' * len(part))}) ORDER BY b.row",
+            part,
+        ).fetchall()
+        for row, heading, topic, text, id_, scope, day in found:
+            place = f"{id_} {scope.removeprefix('workspace:')} {day} {_MONTHS[int(day[5:7]) - 1] if day else ''}"
+            yield row, expand(heading), expand(topic), expand(text), expand(place)
+
+
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
