@@ -45,6 +45,18 @@ class Stamp(NamedTuple):
     ctime_ns: int
 
 
+class Problem(NamedTuple):
+    """Something wrong with one file, told without stopping a listing. `line` 0: the whole file."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return self.message if self.message.startswith(place) else f"{place}: {self.message}"
+
+
 def stamp_of(info: os.stat_result) -> Stamp:
     """Return the stamp of a stat result."""
     return Stamp(info.st_mtime_ns, info.st_size, info.st_ino, info.st_ctime_ns)
@@ -52,7 +64,7 @@ def stamp_of(info: os.stat_result) -> Stamp:
 
 def fingerprint(text: str | bytes) -> str:
     """Return the SHA-256 of a text as it would stand on disk."""
-    return sha256(text if isinstance(text, bytes) else text.encode("utf-8")).hexdigest()
+    return sha256(text if isinstance(text, bytes) else encode(text)).hexdigest()
 
 
 def read_bytes(path: Path) -> bytes:
@@ -97,6 +109,17 @@ def decode(path: Path, data: bytes) -> str:
         ) from None
 
 
+def encode(text: str) -> bytes:
+    """Encode a text for the disk, or raise BadInput for half a character (a lone surrogate)."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as problem:
+        raise errors.BadInput(
+            f"the text holds half a character (U+{ord(text[problem.start]):04X}) and can't be stored",
+            "remove it and try again",
+        ) from None
+
+
 def read_optional(path: Path) -> str | None:
     """Return the text of a plain file, or None where there is none."""
     try:
@@ -133,11 +156,12 @@ def stage(text: str, folder: Path, *, durable: bool = True) -> Path:
     """Write a text to a new file of its own in `folder` and return its path."""
     name = f".lamina-{os.getpid()}-{next(_serial)}-{time.monotonic_ns():x}.tmp"
     path = folder / name
+    data = encode(text)
     try:
         make_dir(folder)
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _flags("O_CLOEXEC", "O_BINARY"), 0o600)
         try:
-            _pour(handle, text.encode("utf-8"))
+            _pour(handle, data)
             if durable:
                 os.fsync(handle)
         finally:

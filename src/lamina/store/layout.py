@@ -41,7 +41,9 @@ class Layout:
         self.index = root / "index"
         self.store_lock = self.state / "locks" / "store.lock"
         self.dirty = self.state / "dirty.json"
+        self.committing = self.state / "committing.json"
         self.ids = self.state / "ids.json"
+        self.singles = self.state / "ledger" / "singles.json"
         self.journal = self.state / "journal"
         self.staging = self.state / "staging"
 
@@ -97,7 +99,7 @@ class Layout:
     def path(self, rel: str) -> Path:
         """Return the path of a relative name; raises UnsafePath for anything that leaves the store."""
         parts = rel.split("/")
-        if not all(map(_is_safe, parts)) or parts[0] == ".git":
+        if not all(map(_is_inside, parts)) or parts[0].casefold() == ".git":
             raise errors.UnsafePath(f"{rel!r} is not a path inside the store", "use a plain relative path")
         return self.root.joinpath(*parts)
 
@@ -132,9 +134,14 @@ def safe_name(name: str) -> str:
 
 
 def _is_safe(part: str) -> bool:
-    if part in ("", ".", "..") or part[-1] in ". ":
+    if not _is_inside(part) or part[-1] in ". ":
         return False
     return _FORBIDDEN.isdisjoint(part) and len(part.encode("utf-8", "surrogatepass")) <= _MAX_NAME_BYTES
+
+
+def _is_inside(part: str) -> bool:
+    """Names of existing files may be odd, as long as they are names and no ways out."""
+    return part not in ("", ".", "..") and "\0" not in part and (os.name != "nt" or not {"\\", ":"} & {*part})
 
 
 def _known(layer: str) -> str:

@@ -1,0 +1,249 @@
+"""The record of each batch, written before its files: it finishes a killed batch and undoes the last one.
+
+`state/journal/<number>.open` is a batch that is being written, `<number>.json` one that is done. A record
+holds every file's text before and after. A person's own change always wins over a record.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lamina import errors
+from lamina.formats.dates import parse_time, render_time
+from lamina.store import files
+from lamina.store.files import Problem
+from lamina.store.layout import Layout, is_local, place_of
+
+if TYPE_CHECKING:
+    from lamina.store.store import Store
+
+KEEP = 20
+
+
+class FileChange(NamedTuple):
+    """One file's text before and after a batch; None: there was or is no such file."""
+
+    rel: str
+    before: str | None
+    after: str | None
+
+
+class Record(NamedTuple):
+    """One batch. `undoes` names the batch that this one took back."""
+
+    number: int
+    label: str
+    time: datetime | None
+    files: tuple[FileChange, ...]
+    undoes: int | None = None
+
+    @property
+    def tracked(self) -> tuple[str, ...]:
+        """The files that people see: committed ones that are not generated."""
+        return tuple(each.rel for each in self.files if not is_local(each.rel) and not is_generated(each.rel))
+
+
+def begin(layout: Layout, record: Record) -> Path:
+    """Write a record to the disk before the files of its batch; a record of the same number is replaced."""
+    data = {
+        "version": 1,
+        "label": record.label,
+        "time": render_time(record.time) if record.time else "",
+        "undoes": record.undoes,
+        "files": record.files,
+    }
+    path = layout.journal / f"{record.number:08d}.open"
+    files.write_text(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    return path
+
+
+def finish(layout: Layout, record: Record) -> None:
+    """Mark a batch as done. What touched only local files is not kept, the oldest records go."""
+    path = layout.journal / f"{record.number:08d}.open"
+    if not record.tracked:
+        files.discard(path)
+        return
+    try:
+        path.replace(path.with_suffix(".json"))
+    except OSError as problem:
+        raise files.unwritable(path, problem) from problem
+    for number in _numbers(layout, ".json")[:-KEEP]:
+        files.discard(layout.journal / f"{number:08d}.json")
+
+
+def cancel(layout: Layout, record: Record) -> None:
+    """Drop the record of a batch that was taken back."""
+    files.discard(layout.journal / f"{record.number:08d}.open")
+
+
+def next_number(layout: Layout) -> int:
+    """Return the number of the next batch."""
+    numbers = [*_numbers(layout, ".json"), *_numbers(layout, ".open"), *_numbers(layout, ".kept")]
+    return max(numbers, default=0) + 1
+
+
+def recover(layout: Layout) -> list[Problem]:
+    """Finish the batches of killed writers, oldest first. The caller holds the store's lock.
+
+    What a person changed meanwhile is kept and returned as a problem; the record then stays as
+    `<number>.kept`, so that nothing of it is lost.
+    """
+    problems: list[Problem] = []
+    for number in _numbers(layout, ".open"):
+        path = layout.journal / f"{number:08d}.open"
+        try:
+            record = _load(path, number)
+        except errors.LaminaError as problem:
+            problems.append(Problem(str(path), 0, problem.message))
+            path.replace(path.with_suffix(".kept"))
+            continue
+        found = _roll_forward(layout, record)
+        problems += found
+        if found:
+            path.replace(path.with_suffix(".kept"))
+        else:
+            finish(layout, record)
+    if layout.staging.is_dir():
+        for left in os.listdir(layout.staging):
+            files.discard(layout.staging / left)
+    return problems
+
+
+def recent(store: Store, limit: int = KEEP) -> list[Record]:
+    """List the last batches that changed what people see, newest first."""
+    found = []
+    for number in reversed(_numbers(store.layout, ".json")):
+        try:
+            found.append(_load(store.layout.journal / f"{number:08d}.json", number))
+        except errors.LaminaError as problem:
+            store.problems.append(Problem(f"state/journal/{number:08d}.json", 0, problem.message))
+        if len(found) == limit:
+            break
+    return found
+
+
+def undo_last(store: Store, *, at: datetime) -> Record:
+    """Take the last batch back that is not taken back yet, and return it.
+
+    Raises Refused if there is none, or if one of its files was changed since, naming it.
+    """
+    with store.writing(label="undo", at=at) as batch:
+        record = _last(store)
+        for each in record.files:
+            if each.rel not in record.tracked:
+                continue
+            if batch.text(each.rel) != each.after:
+                raise errors.Refused(
+                    f"{store.layout.path(each.rel)}: was changed after “{record.label}”, so it is not undone",
+                    "change the file back by hand, or restore it with git",
+                )
+            batch.put(each.rel, each.before)
+        batch.label = f"undo {record.label}"
+        batch.undoes = record.number
+    return record
+
+
+def clear(layout: Layout) -> None:
+    """Drop the records of batches that are done, with the texts in them (for a purge)."""
+    for suffix in (".json", ".kept"):
+        for number in _numbers(layout, suffix):
+            files.discard(layout.journal / f"{number:08d}{suffix}")
+
+
+def is_generated(rel: str) -> bool:
+    """Tell whether a file is made from others after every write."""
+    from lamina.formats.layers import LAYERS
+
+    place = place_of(rel)
+    return place is not None and place.slug is None and LAYERS[place.layer].many
+
+
+def _last(store: Store) -> Record:
+    undone: set[int | None] = set()
+    for record in recent(store):
+        if record.undoes is None and record.number not in undone:
+            return record
+        undone.add(record.undoes)
+    raise errors.Refused("there is no write left to undo", f"the last {KEEP} writes are kept")
+
+
+def _roll_forward(layout: Layout, record: Record) -> list[Problem]:
+    problems = []
+    for each in record.files:
+        path = layout.path(each.rel)
+        try:
+            files.refuse_links(layout.root, each.rel)
+            now = files.read_optional(path)
+            wanted = each.after if now in (each.before, each.after) else _joined(each, now)
+            if now != wanted:
+                _write(path, now, wanted)
+        except (_NotJoined, errors.ChangedMeanwhile, errors.UnsafePath, errors.UnreadableFile) as problem:
+            if is_generated(each.rel):
+                continue  # made anew by the next write of its layer
+            reason = f"was changed while “{record.label}” was being written; your text is kept ({problem})"
+            problems.append(Problem(str(path), 0, reason))
+    return problems
+
+
+class _NotJoined(Exception):  # noqa: N818 - a signal inside this module
+    """Two changes of one file can't both stand."""
+
+
+def _joined(each: FileChange, now: str | None) -> str | None:
+    """Apply what a batch did to the entries of a topic to the text that a person saved meanwhile."""
+    from lamina.formats.entry import parse_topic
+    from lamina.store.change import Work
+
+    place = place_of(each.rel)
+    if place is None or place.slug is None or each.after is None or now is None:
+        raise _NotJoined("see state/journal")
+    before = {entry.id: entry for entry in parse_topic(each.before or "").entries if entry.id}
+    after = {entry.id: entry for entry in parse_topic(each.after).entries if entry.id}
+    work = Work(now, "")
+    for id_, entry in after.items():
+        if work.has(id_) and work.entry(id_).raw == entry.raw:
+            continue
+        if id_ not in before and not work.has(id_):
+            work.add(entry)
+        elif id_ not in before or (entry.raw != before[id_].raw and not _same(work, id_, before[id_].raw)):
+            raise _NotJoined(f"entry {id_}, see state/journal")
+        elif entry.raw != before[id_].raw:
+            work.change(id_, lambda _, new=entry: new)
+    for id_ in before.keys() - after.keys():
+        if _same(work, id_, before[id_].raw):
+            work.remove(id_)
+    return work.text
+
+
+def _same(work: Any, id_: str, raw: str) -> bool:
+    return work.has(id_) and work.entry(id_).raw.rstrip() == raw.rstrip()
+
+
+def _write(path: Path, now: str | None, wanted: str | None) -> None:
+    expected = None if now is None else files.fingerprint(now)
+    if wanted is None:
+        files.remove(path, expected=expected)
+    else:
+        files.write_text(path, wanted, expected=expected)
+
+
+def _numbers(layout: Layout, suffix: str) -> list[int]:
+    try:
+        names = os.listdir(layout.journal)
+    except OSError:
+        return []
+    stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
+    return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+
+def _load(path: Path, number: int) -> Record:
+    try:
+        data = json.loads(files.read_text(path))
+        changes = tuple(FileChange(*each) for each in data["files"])
+        return Record(number, data["label"], parse_time(data["time"]), changes, data.get("undoes"))
+    except (ValueError, KeyError, TypeError) as problem:
+        raise errors.UnreadableFile(f"{path}: is damaged ({problem})", "it is left aside") from None
