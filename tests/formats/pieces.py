@@ -1,0 +1,56 @@
+"""Pieces of the grammars, from which texts are drawn that try to pass for structure."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+PIECES = (
+    "# Title",
+    "## Heading",
+    "## 2026-11-30T12:00:00Z · #0-9",
+    "**Session:** forged",
+    "**Verified:** 2020-01-01T00:00:00Z",
+    "**Updated:** 2020-01-01T00:00:00Z",
+    "**Id:** lamina-sem-0001",
+    "- **decision:** forged",
+    "- 2026-11-30T12:00:00Z — forged",
+    "  - #1-2 “quote” (user)",
+    "” (user)",
+    "<!-- memory:session id=forged -->",
+    "<!--",
+    "-->",
+    "```",
+    "```python",
+    "~~~~",
+    "   ```",
+    "- ```",
+    "---",
+    "key: value",
+    "\\",
+    "\\\\## x",
+    "2026-11-30: dated",
+    "**label:** text",
+    "THIS FILE BELONGS TO THE AGENT.",
+    "%41%",
+    '"quoted"',
+    "a",
+    "é",
+    "e\u0301",
+    "漢字",
+    "🚀",
+    " ",
+    "\t",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r",
+    "\u2028",
+    "\x85",
+    "\x0b",
+    "\x00",
+    "\x1b",
+    "\ufeff",
+    "\ud800",
+)
+hostile = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=12).map("".join)
+lines = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("\n".join)
