@@ -15,6 +15,7 @@ from lamina.formats.structure import (
     fold,
     is_blank,
     one_line,
+    plain_lines,
     split_lines,
 )
 
@@ -65,9 +66,9 @@ def _header(lines: Sequence[str], inside: frozenset[int], at: int, end: int) -> 
     known = False
     for number in range(at, end):
         line = lines[number]
-        if is_blank(line) or number in inside:
-            break
         field = field_of(line)
+        if (field is None and is_blank(line)) or number in inside:
+            break
         if field is None:
             if not known:
                 break
@@ -84,19 +85,12 @@ def _continued(placed: Placed, lines: Sequence[str], end: int) -> Placed:
     return Placed(Field(placed.field.label, " ".join(parts).strip()), placed.first, end)
 
 
-def bare(lines: Iterable[str]) -> list[str]:
-    """Take the breaks off lines."""
-    return [line.rstrip("\r\n") for line in lines]
-
-
 def read(raw: str) -> tuple[str, tuple[Field, ...], str, bool]:
     """Read one entry's text alone: heading, fields, body, and whether it has a loose fence mark."""
-    lines = bare(split_lines(raw))
+    lines = plain_lines(raw)
     found = fences(lines)
     parts = outline(lines, found.inside, 0, len(lines))
-    text = bodies.read(
-        lines[parts.body_first : parts.body_end], found.inside, parts.body_first
-    )
+    text = bodies.read(lines[parts.body_first : parts.body_end], found.inside, parts.body_first)
     return lines[0][3:].strip(), tuple(p.field for p in parts.fields), text, bool(found.loose)
 
 
@@ -199,7 +193,7 @@ def ends_open(text: str) -> bool:
 
 def _opened(raw: str) -> tuple[list[str], Outline]:
     lines = split_lines(raw)
-    plain = bare(lines)
+    plain = plain_lines(raw)
     return lines, outline(plain, fences(plain).inside, 0, len(plain))
 
 

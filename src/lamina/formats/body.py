@@ -1,8 +1,11 @@
 """Body text in a topic file: escaped so that it never reads as structure, and read back exactly.
 
-Outside closed fences a line that would read as structure (`# `, `## `, a known field, the opening mark of a
-fence that never closes) gets one backslash in front; so does a line that is backslashes followed by such a thing. Reading
-drops one backslash from every line of backslashes followed by such a thing. Inside closed fences nothing changes.
+Outside closed fences a line that would read as structure (`# `, `## `, a known field, the opening mark
+of a fence that never closes) gets one backslash in front; so does a line of backslashes followed by such a
+thing. Reading drops one backslash from every line of backslashes followed by such a thing. Inside closed
+fences nothing changes.
+
+The mark of a fence that never closes is escaped so that no later entry of the file can close it.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from lamina.formats.fences import fences, opens_plain
 
 
 def normal(body: str) -> str:
-    """Give a body as it will be read back: `\\n` breaks, no blank lines before or after."""
+    """Give a body as it will be read back: line feeds as breaks, no blank lines before or after."""
     return structure.trim_blank(structure.unix(body))
 
 
@@ -23,7 +26,7 @@ def escape(body: str) -> list[str]:
     if not body:
         return []
     lines = body.split("\n")
-    found = fences(lines)
+    found = fences(lines, alone=True)
     loose = frozenset(found.loose)
     return [
         line if n in found.inside or not (n in loose or _means(line)) else "\\" + line
@@ -37,11 +40,9 @@ def unescape(line: str) -> str:
 
 
 def read(lines: Sequence[str], inside: frozenset[int], first: int) -> str:
-    """Read the lines of a body; `inside` numbers the fenced lines, `first` is the number of the first line."""
+    """Read the lines of a body; `inside` numbers the fenced lines, `first` is the first line's number."""
     if inside:
-        return "\n".join(
-            line if first + n in inside else unescape(line) for n, line in enumerate(lines)
-        )
+        return "\n".join(line if first + n in inside else unescape(line) for n, line in enumerate(lines))
     text = "\n".join(lines)
     if "\\" not in text:
         return text

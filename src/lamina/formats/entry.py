@@ -1,12 +1,13 @@
 """Entries and topic files: Format-2 Markdown to frozen values and back, byte for byte.
 
-A topic file is a preamble (byte order mark, front matter, title, prose) and entries. An entry starts at a `## ` line
-outside closed fences and reaches to the next one; its `raw` is that text. Reading never fails: what is no header is
-body. A `# ` line behind the first entry is body text of the entry it stands in.
+A topic file is a preamble (byte order mark, front matter, title, prose) and entries. An entry starts at a
+`## ` line outside closed fences and reaches to the next one; its `raw` is that text. Reading never fails: what
+is no header is body. A `# ` line behind the first entry is body text of the entry it stands in.
 
-Trust follows from two fields. `Status: forgotten 2026-01-01` gives `forgotten`, `Status: superseded by <id>` gives
-`superseded`; any other status says nothing about trust. Else `Trust` decides: absent, empty or `approved` is
-`approved`, `superseded` and `forgotten` are taken at their word, every other value is `candidate`.
+Trust follows from two fields. `Status: forgotten 2026-01-01` gives `forgotten`, `Status: superseded by <id>`
+gives `superseded`; any other status says nothing about trust. Else `Trust` decides: absent, empty or
+`approved` is `approved`, `superseded` and `forgotten` are taken at their word, every other value is
+`candidate`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lamina.formats.hashing import entry_hash
 from lamina.formats.ids import EntryId
 from lamina.formats.scope import Scope
 from lamina.formats.source import Ref, parse_sources
-from lamina.formats.structure import LABELS, ORDER, Field, is_blank, one_line, split_lines
+from lamina.formats.structure import LABELS, ORDER, Field, fold, is_blank, plain_lines, split_lines
 
 __all__ = [
     "LABELS",
@@ -53,9 +54,10 @@ _IMPORTANCE_WORDS = {"low": 2, "normal": 3, "high": 5}
 class Entry:
     """One remembered thing.
 
-    `body` is what was meant: unescaped, with `\\n` breaks, without blank lines around. `raw` is the exact text in the
-    file ("" for a new entry), `line` the 1-based line of the heading (0 for a new one), `newline` the file's break.
-    Of several fields with one label the first counts. Labels are compared without case.
+    `body` is what was meant: unescaped, with line feeds as breaks, without blank lines around. `raw` is the
+    exact text in the file ("" for a new entry), `line` the 1-based line of the heading (0 for a new one),
+    `newline` the file's break. Of several fields with one label the first counts; labels are compared
+    without case.
     """
 
     heading: str
@@ -165,8 +167,8 @@ class Topic:
 
     @property
     def title(self) -> str:
-        """The text of the first `# ` line of the preamble, outside fences and front matter; "" if none."""
-        lines = block.bare(split_lines(self.preamble.removeprefix(BOM)))
+        """The first `# ` line of the preamble, outside fences and front matter; "" if there is none."""
+        lines = plain_lines(self.preamble.removeprefix(BOM))
         inside = fences(lines).inside
         first = _front_matter_end(lines)
         for number in range(first, len(lines)):
@@ -227,8 +229,8 @@ class Topic:
 class Draft:
     """What a stage wants written, before it has an id.
 
-    `topic` is a title, `trust` is `approved` or `candidate`, `replaces` lets it supersede the current entries of its
-    topic (codebase).
+    `topic` is a title, `trust` is `approved` or `candidate`, `replaces` lets it supersede the current
+    entries of its topic (codebase).
     """
 
     heading: str
@@ -278,8 +280,8 @@ def parse_importance(text: str) -> int | None:
 def parse_topic(text: str) -> Topic:
     """Read a topic file. `render_topic` gives the same text back, whatever it was."""
     mark = BOM if text.startswith(BOM) else ""
+    lines = plain_lines(text[len(mark) :])
     kept = split_lines(text[len(mark) :])
-    lines = block.bare(kept)
     newline = _newline(text)
     found = fences(lines)
     inside = found.inside
@@ -331,8 +333,8 @@ def new_entry(  # noqa: PLR0913  # one argument for each field of the format
 ) -> Entry:
     """Make an entry; fields without a value, and the trust `approved`, are left out.
 
-    The heading becomes one line (`Untitled` if nothing is left). Of the body only the line breaks and the blank
-    lines around it change.
+    The heading becomes one line (`Untitled` if nothing is left). Of the body only the line breaks and the
+    blank lines around it change.
     """
     values = (
         id, date, importance, source, evidence, volatility, verified, valid_until,
@@ -353,7 +355,7 @@ def with_field(entry: Entry, label: str, value: str | None) -> Entry:
     Raises BadInput for a label that can't be one.
     """
     field = block.checked(label, value or "-")
-    gone = not (value and block.fold(value))
+    gone = not (value and fold(value))
     if not entry.raw:
         return replace(entry, fields=_fields_with(entry.fields, field, gone=gone))
     if gone:
@@ -431,7 +433,7 @@ def _settled(preamble: str, entries: list[Entry]) -> Topic:
         for e in entries
     ]
     lines = split_lines(preamble)
-    loose = frozenset(fences(block.bare(lines)).loose)
+    loose = frozenset(fences(plain_lines(preamble)).loose)
     preamble = "".join("\\" + line if n in loose else line for n, line in enumerate(lines))
     return parse_topic(preamble + "".join(entry.raw for entry in calm))
 

@@ -14,8 +14,8 @@ rules settle that:
 
 - a fence that would run over a `## ` line while another opening line with an info text stands inside
   is loose (nobody writes ```` ```python ```` inside a ```` ``` ```` fence);
-- of all readings the one with the fewest loose marks holds, and among those the one that swallows the fewest
-  entry starts (`## `, blank lines, a field), then the fewest `## ` lines.
+- of all readings the one with the fewest loose marks holds, and among those the one that swallows the
+  fewest entry starts (`## `, blank lines, a field), then the fewest `## ` lines.
 
 A text whose marks pair as CommonMark pairs them has no loose mark, and then no other reading is tried.
 Linear in the size of the text.
@@ -63,14 +63,23 @@ class _Step(NamedTuple):
 NONE = Fences(frozenset(), ())
 
 
-def fences(lines: Sequence[str]) -> Fences:
-    """Find the closed fences and the loose marks of a text given as lines without their breaks."""
+def fences(lines: Sequence[str], *, alone: bool = False) -> Fences:
+    """Find the closed fences and the loose marks of a text given as lines without their breaks.
+
+    `alone` says that the lines are the body of one entry, so no mark can pair with another entry's: then
+    every fence that can close does.
+    """
     marks = _marks(lines)
     if not marks:
         return NONE
     inside: set[int] = set()
+    pairs = _paired(marks)
+    if pairs is not None:
+        for first, last in pairs:
+            inside.update(range(first, last + 1))
+        return Fences(frozenset(inside), ())
     loose: list[int] = []
-    steps = _best(lines, marks)
+    steps = _best(lines, marks, alone=alone)
     at = 0
     while at < len(marks):
         mark, close = marks[at], steps[at].close
@@ -107,7 +116,29 @@ def _mark(number: int, line: str) -> _Mark | None:
     return _Mark(number, run[0], len(run), not rest.strip(" \t"), plain, bool(bullets))
 
 
-def _best(lines: Sequence[str], marks: list[_Mark]) -> list[_Step]:
+def _paired(marks: list[_Mark]) -> list[tuple[int, int]] | None:
+    """Pair the marks as CommonMark does if that leaves nothing to decide, else None."""
+    pairs = []
+    at = 0
+    while at < len(marks):
+        first = marks[at]
+        at += 1
+        while at < len(marks) and not _closes(marks[at], first):
+            if not marks[at].bare:
+                return None
+            at += 1
+        if at == len(marks) or not first.plain:
+            return None
+        pairs.append((first.line, marks[at].line))
+        at += 1
+    return pairs
+
+
+def _closes(mark: _Mark, first: _Mark) -> bool:
+    return mark.bare and mark.plain and mark.char == first.char and mark.size >= first.size
+
+
+def _best(lines: Sequence[str], marks: list[_Mark], *, alone: bool) -> list[_Step]:
     """Choose for every mark whether it opens a fence, from the last mark to the first."""
     closes = _next(marks, lambda mark: mark.bare and mark.plain)
     nested_closes = _next(marks, lambda mark: mark.bare and not mark.listed)
@@ -128,7 +159,7 @@ def _best(lines: Sequence[str], marks: list[_Mark]) -> list[_Step]:
         if close >= 0 and not (over and 0 <= infos[at] < close):
             rest = steps[close + 1].cost
             cost = (rest[0], rest[1] + _between(starts, mark.line, last), rest[2] + over)
-            if cost <= steps[at].cost:
+            if alone or cost <= steps[at].cost:
                 steps[at] = _Step(cost, close)
     return steps
 
@@ -156,7 +187,7 @@ def _next(marks: list[_Mark], wanted: Callable[[_Mark], bool]) -> list[int]:
 
 
 def _walls(lines: Sequence[str]) -> tuple[list[int], list[int], list[int]]:
-    """Number the `## ` lines, the entry starts among them, and all lines of structure."""
+    """Give the numbers of `## ` lines, of the entry starts among them, and of all structure."""
     heads: list[int] = []
     starts: list[int] = []
     walls: list[int] = []

@@ -1,6 +1,7 @@
 """The content hash: what makes two pieces of knowledge the same.
 
-Linear in the size of the text, also for hostile input: nothing here searches with a pattern that can backtrack.
+Linear in the size of the text, also for hostile input: nothing here searches with a pattern that can
+backtrack.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _without_mark(text: str) -> str:
 
 
 def _without_tail(text: str, word: str) -> str:
-    """Cut ``(?:^|\\s+)WORD\\s*`[^`]+`(?:(?:\\s*,\\s*|\\s+)`[^`]+`)*\\s*\\.?\\s*$`` off the end.
+    r"""Cut ``(?:^|\s+)WORD\s*`[^`]+`(?:(?:\s*,\s*|\s+)`[^`]+`)*\s*\.?\s*$`` off the end.
 
     Read from the end: backticks pair up from there in one way only, so the first gap between two references
     that is no separator must hold the word.

@@ -13,15 +13,16 @@ MAX_BYTES = 64
 HEADING_LIMIT = 80
 
 _HASHES = (6, 12, 24, 32)
+_UNSPACED = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"))  # Thai, Lao, Burmese, Khmer
 
 
 def topic_slug(title: str, taken: Collection[str] = ()) -> str:
     """Make the file name (without `.md`) of a topic, at most 64 bytes of UTF-8.
 
-    The same title gives the same slug, in whatever Unicode form. Letters and digits of any script stay, white space and
-    `-` become `-`; a title that holds anything else, is too long, or gives a name that Windows refuses, carries a hash
-    of the title behind it. `taken` are the slugs of *other* topics: on a clash, also one of case
-    only, the hash is added or made longer.
+    The same title gives the same slug, in whatever Unicode form. Letters and digits of any script stay,
+    white space and `-` become `-`; a title that holds anything else, is too long, or gives a name that
+    Windows refuses, carries a hash of the title behind it. `taken` are the slugs of *other* topics: on
+    a clash, also one of case only, the hash is added or made longer.
     """
     used = {_folded(slug) for slug in taken}
     name, lossless = _name(title)
@@ -49,7 +50,7 @@ def whole_words(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     for at in range(limit, limit // 2, -1):
-        if text[at].isspace() or _is_wide(text[at - 1]) and not _clings(text[at]):
+        if text[at].isspace() or (_is_wide(text[at - 1]) and not _clings(text[at])) or _is_wide(text[at]):
             return text[:at].rstrip()
     space = text.rfind(" ", 0, limit // 2 + 1)
     if space > 0 and not any(map(_unspaced, text[space:limit])):
@@ -110,7 +111,9 @@ def _unmarked(line: str) -> str:
     line = line.strip()
     if line.startswith(("```", "~~~", "---")):
         return ""
-    line = line.lstrip("#>").lstrip() if line.lstrip("#>")[:1].isspace() or not line.strip("#>") else line
+    rest = line.lstrip("#>")
+    if not rest or rest[0].isspace():
+        line = rest.lstrip()
     for mark in ("- ", "* ", "+ "):
         line = line.removeprefix(mark)
     head, dot, rest = line.partition(". ")
@@ -138,4 +141,4 @@ def _is_wide(char: str) -> bool:
 
 
 def _unspaced(char: str) -> bool:
-    return _is_wide(char) or "\u0e00" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff"
+    return _is_wide(char) or any(first <= char <= last for first, last in _UNSPACED)

@@ -106,9 +106,11 @@ def _parse(text: str) -> Ref | None:
         return None
     if text in _WORDS:
         return WordRef(text)
-    scheme, colon, rest = text.partition(":")
-    if not colon or not rest:
-        return OtherRef(text)
+    scheme, _, rest = text.partition(":")
+    return (_scheme(scheme, rest) if rest else None) or OtherRef(text)
+
+
+def _scheme(scheme: str, rest: str) -> Ref | None:
     file, _, item = rest.partition("#")
     match scheme:
         case "session":
@@ -120,7 +122,7 @@ def _parse(text: str) -> Ref | None:
         case "digest":
             return DigestRef(file, item)
         case _:
-            return OtherRef(text)
+            return None
 
 
 def _session(rest: str) -> SessionRef:

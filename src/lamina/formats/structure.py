@@ -1,7 +1,7 @@
-"""What lines of a topic file mean, and how body text is kept from meaning it.
+"""What the lines of a topic file are: fields, headings, blank ones.
 
-A line ends at `\\n`, `\\r\\n` or a lone `\\r`, and nowhere else: U+2028, U+0085, form feed and their
-like are characters of the line.
+A line ends at LF, CR LF or a lone CR, and nowhere else: U+2028, U+0085, form feed and their like are
+characters of the line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LABELS = (
     "Alias",
     "Branch",
 )
-ORDER: dict[str, int] = {label.lower(): n for n, label in enumerate(LABELS)}
+# The place of each label among the fields, as it is written and in lower case.
+ORDER: dict[str, int] = {form: n for n, label in enumerate(LABELS) for form in (label, label.lower())}
 
 # Labels that open a section of a decision's body, so they are never fields.
 SECTIONS = ("Context", "Rationale", "Alternatives considered", "Consequences")
@@ -48,8 +49,18 @@ def split_lines(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
+def plain_lines(text: str) -> list[str]:
+    """Cut a text into its lines without their breaks, one for each line of `split_lines`."""
+    if "\r" in text:
+        return [line.rstrip("\r\n") for line in split_lines(text)]
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
 def unix(text: str) -> str:
-    """Give every line break of a text as `\\n`."""
+    """Give every line break of a text as LF."""
     if "\r" not in text:
         return text
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -74,7 +85,7 @@ def is_blank(line: str) -> bool:
 
 
 def trim_blank(text: str) -> str:
-    """Drop the blank lines before and after a text with `\\n` breaks."""
+    """Drop the blank lines before and after a text with LF breaks."""
     lines = text.split("\n")
     first, last = 0, len(lines)
     while first < last and is_blank(lines[first]):
@@ -97,14 +108,16 @@ def field_of(line: str) -> Field | None:
     if not line.startswith("**"):
         return None
     end = line.find(":**", 2, _LONGEST_LABEL)
-    label = line[2:end]
-    if end <= 2 or "*" in label or ":" in label or label != label.strip():
+    if end <= 2:
         return None
-    value = line[end + 3 :].strip()
+    label, value = line[2:end], line[end + 3 :].strip()
+    if label in ORDER:
+        return Field(label, value)
     lower = label.lower()
-    if lower not in ORDER and (not value or lower in _SECTIONS):
-        return None
-    return Field(label, value)
+    if lower in ORDER:
+        return Field(label, value)
+    odd = "*" in label or ":" in label or label != label.strip()
+    return None if odd or not value or lower in _SECTIONS else Field(label, value)
 
 
 def reads_as(line: str) -> bool:
