@@ -1,0 +1,81 @@
+"""A git remote's URL, reduced to what names the repository: `host/path`, or a plain path."""
+
+from __future__ import annotations
+
+import re
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
+_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::", re.ASCII)
+_DRIVE = re.compile(r"/?[A-Za-z]:[\\/]", re.ASCII)
+_SLASHES = re.compile(r"/{2,}")
+
+
+def normalise(url: str) -> str:
+    """Return what stays of a remote's URL when only the repository's name counts.
+
+    Scheme, user, password, port, query, fragment, trailing `/` and `.git` go, the host is lower-cased: the
+    SSH, the scp-like and the HTTPS form of one repository become equal. `file:` URLs and plain paths become
+    the path. An empty or senseless URL gives "".
+    """
+    text = _HELPER.sub("", url.strip(), count=1)
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return _plain(text)
+    rest = re.split(r"[?#]", text[scheme.end() :], maxsplit=1)[0]
+    authority, slash, path = rest.partition("/")
+    if scheme[1].lower() == "file":
+        return _path(path if _DRIVE.match(path) else slash + path)
+    return _joined(_host(authority), path)
+
+
+def is_path(normalised: str) -> bool:
+    """Tell whether a normalised remote is a path of this machine and not `host/path`."""
+    return normalised.startswith((".", "/")) or bool(_DRIVE.match(normalised))
+
+
+def name_of(normalised: str) -> str:
+    """Return the last part of a normalised remote, percent-decoded: the repository's own name."""
+    from urllib.parse import unquote
+
+    return unquote(normalised.rstrip("/").rpartition("/")[2])
+
+
+def _plain(text: str) -> str:
+    """Read what has no scheme: `user@host:path`, or a path."""
+    before, colon, after = _scp(text)
+    if not colon or "/" in before or _DRIVE.match(text):
+        return _path(text)
+    return _joined(_host(before), re.split(r"[?#]", after, maxsplit=1)[0])
+
+
+def _scp(text: str) -> tuple[str, str, str]:
+    """Split at the colon that ends the host; brackets hold an IPv6 address or `[host:port]`."""
+    user, at, rest = text.rpartition("@") if "@" in text.partition("/")[0] else ("", "", text)
+    if rest.startswith("[") and "]:" in rest:
+        host, _, path = rest.partition("]:")
+        return user + at + host + "]", ":", path
+    host, colon, path = rest.partition(":")
+    return user + at + host, colon, path
+
+
+def _host(authority: str) -> str:
+    host = authority.rpartition("@")[2].lower()
+    if host.startswith("["):
+        inner = host[1:].partition("]")[0]
+        return inner if inner.count(":") > 1 else inner.partition(":")[0]
+    return host.partition(":")[0]
+
+
+def _joined(host: str, path: str) -> str:
+    rest = _trimmed(path).lstrip("/")
+    return f"{host}/{rest}" if host and rest else host or rest
+
+
+def _path(text: str) -> str:
+    path = text.replace("\\", "/") if _DRIVE.match(text) else text
+    return _trimmed(path) or ("/" if path.startswith("/") else "")
+
+
+def _trimmed(path: str) -> str:
+    short = _SLASHES.sub("/", path).rstrip("/")
+    return short.removesuffix(".git").rstrip("/")
