@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina import errors
 from lamina.formats.entry import Topic, parse_topic
 from lamina.formats.layerindex import TopicSummary, render_layer_index
+from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope
 from lamina.store import files, git, journal, migrate
 from lamina.store.change import Change
@@ -79,9 +81,6 @@ class _Writer:
             for left in staged.values():
                 if left is not None:
                     files.discard(left)
-        for folder in sorted({change.path.parent for change in plan}):
-            files.sync_folder(folder)
-        self.step("synced")
         return True
 
     def take_back(self) -> None:
@@ -128,7 +127,7 @@ class _Writer:
             if place is None or place.slug is None or not change.changed:
                 continue
             ledger = batch.ledger(place.scope, place.layer)
-            change.work.name_unnamed(lambda ledger=ledger: batch.new_id(ledger.scope, ledger.layer))
+            change.work.name_unnamed(partial(batch.new_id, ledger.scope, ledger.layer))
             text = change.work.text
             self.topics[rel] = None if text is None else parse_topic(text)
             ledger.set(rel.rsplit("/", 1)[1], self.topics[rel])
@@ -158,7 +157,10 @@ class _Writer:
         try:
             for change in plan:
                 text = change.work.text
-                staged[change.rel] = None if text is None else files.stage(text, self.layout.staging)
+                durable = not journal.is_generated(change.rel)
+                staged[change.rel] = (
+                    None if text is None else files.stage(text, self.layout.staging, durable=durable)
+                )
                 self.step(f"staged {change.rel}")
         except BaseException:
             for left in staged.values():
@@ -223,10 +225,10 @@ def _layer_text(ledger: Ledger) -> str:
         TopicSummary(
             title=record.title or slug_of(name),
             slug=slug_of(name),
-            count=record.count,
+            count=record.shown,
             updated=date.fromisoformat(record.updated) if record.updated else None,
             headings=record.headings,
         )
         for name, record in sorted(ledger.records.items())
     ]
-    return render_layer_index(ledger.layer, summaries)
+    return render_layer_index(LAYERS[ledger.layer], summaries)

@@ -81,7 +81,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode):
-            raise errors.UnsafePath(f"{path}: is {_sort(info.st_mode)}, not a file", "move it out of the store")
+            kind = _sort(info.st_mode)
+            raise errors.UnsafePath(f"{path}: is {kind}, not a file", "move it out of the store")
         return _drain(handle, info.st_size)
     except OSError as problem:
         raise _unreadable(path, problem) from problem
@@ -158,8 +159,7 @@ def stage(text: str, folder: Path, *, durable: bool = True) -> Path:
     path = folder / name
     data = encode(text)
     try:
-        make_dir(folder)
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _flags("O_CLOEXEC", "O_BINARY"), 0o600)
+        handle = _open_own(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
         try:
             _pour(handle, data)
             if durable:
@@ -179,8 +179,11 @@ def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
     """Rename a staged file to its place if that still holds what was expected."""
     check(path, expected)
     try:
-        make_dir(path.parent)
-        os.replace(staged, path)
+        try:
+            staged.replace(path)
+        except FileNotFoundError:
+            make_dir(path.parent)
+            staged.replace(path)
     except OSError as problem:
         raise unwritable(path, problem) from problem
 
@@ -210,15 +213,54 @@ def check(path: Path, expected: Expected) -> None:
         )
 
 
+def overwrite(path: Path, text: str) -> None:
+    """Write a file where it stands: for small caches that are read under the same lock only.
+
+    A power cut may leave a mix, so the reader must be able to do without the file.
+    """
+    data = encode(text)
+    try:
+        handle = _open_own(path, os.O_CREAT | os.O_WRONLY)
+        try:
+            _pour(handle, data)
+            os.ftruncate(handle, len(data))
+        finally:
+            os.close(handle)
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
+
+
+def renew(path: Path, text: str) -> None:
+    """Write a cache that readers can do without: they see the old one, none, or the new one."""
+    staged = stage(text, path.parent, durable=False)
+    discard(path)  # some disks flush a file that replaces another one; a cache is not worth that
+    try:
+        staged.replace(path)
+    except OSError as problem:
+        discard(staged)
+        raise unwritable(path, problem) from problem
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a new file and sync it. After a crash it may be there in part."""
+    data = encode(text)
+    try:
+        handle = _open_own(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        try:
+            _pour(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as problem:
+        discard(path)
+        raise unwritable(path, problem) from problem
+
+
 def append_line(path: Path, line: str) -> None:
     """Append one line in a single write, so that lines of several processes never mix."""
-    data = line.encode("utf-8") + b"\n"
-    make_dir(path.parent)
-    flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | _flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
-    handle = os.open(path, flags, 0o600)
+    data = encode(line) + b"\n"
+    handle = _open_own(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise errors.UnsafePath(f"{path}: is not a plain file", "move it out of the store")
         os.write(handle, data)
     finally:
         os.close(handle)
@@ -227,7 +269,7 @@ def append_line(path: Path, line: str) -> None:
 def make_dir(path: Path) -> None:
     """Make a folder (0700) and its parents; an existing folder is left as it is."""
     try:
-        os.mkdir(path, 0o700)
+        path.mkdir(0o700)
     except FileExistsError:
         if not path.is_dir():
             raise errors.UnsafePath(f"{path}: is a file where a folder is needed", "move it away") from None
@@ -293,6 +335,20 @@ def _unreadable(path: Path, problem: OSError) -> errors.LaminaError:
     return errors.UnreadableFile(
         f"{path}: can't be read ({problem.strerror or problem})", "give yourself read permission on it"
     )
+
+
+def _open_own(path: Path, flags: int) -> int:
+    """Open a file of the store for writing, making its folder first; no link, no special file."""
+    flags |= _flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+    try:
+        handle = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        make_dir(path.parent)
+        handle = os.open(path, flags, 0o600)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise errors.UnsafePath(f"{path}: is not a plain file", "move it out of the store")
+    return handle
 
 
 def _drain(handle: int, size: int) -> bytes:

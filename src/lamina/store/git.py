@@ -29,13 +29,22 @@ MISSING = 127
 
 _GRACE_S = 5.0
 _STAGED_GRACE_S = 600.0
-"""How long an automatic commit stays away from what a person staged: their own commit may be inside a hook."""
+"""How long an automatic commit stays away from what a person staged: they may be committing it."""
 
 _MAX_LABELS = 20
-_DROPPED = (
-    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_NAMESPACE GIT_PREFIX"
-    " GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_EXTERNAL_DIFF"
-).split()
+_DROPPED = {
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_EXTERNAL_DIFF",
+}
 _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
@@ -143,8 +152,9 @@ def mark_dirty(layout: Layout, at: datetime | None, label: str = "") -> None:
     since, labels = _dirt(layout.dirty)
     if since is not None and (not label or label in labels or len(labels) >= _MAX_LABELS):
         return
-    data = {"labels": [*labels, label] if label else labels, "since": since or (render_time(at) if at else "")}
-    files.write_text(layout.dirty, json.dumps(data, ensure_ascii=False), durable=False)
+    began = since or (render_time(at) if at else "")
+    data = {"labels": [*labels, label] if label else labels, "since": began}
+    files.overwrite(layout.dirty, json.dumps(data, ensure_ascii=False))
 
 
 def is_dirty(layout: Layout) -> bool:
@@ -238,7 +248,7 @@ def _identity(root: Path) -> list[str]:
 def _run_here(
     root: Path, args: Sequence[str], *, timeout_s: float = 30.0, options: Sequence[str] = ()
 ) -> Ran:
-    """Run git in the store's own repository: never in one above it, whatever the machine's settings ignore."""
+    """Run git in the store's own repository, never in one above it, and whatever the machine ignores."""
     own = [f"core.excludesFile={os.devnull}", f"safe.directory={os.path.realpath(root)}"]
     ceiling = {"GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.realpath(root))}  # noqa: PTH120
     return run(root, args, timeout_s=timeout_s, options=[*own, *options], env=ceiling)

@@ -7,10 +7,10 @@ holds every file's text before and after. A person's own change always wins over
 from __future__ import annotations
 
 import json
-import os
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lamina import errors
 from lamina.formats.dates import parse_time, render_time
@@ -19,6 +19,8 @@ from lamina.store.files import Problem
 from lamina.store.layout import Layout, is_local, place_of
 
 if TYPE_CHECKING:
+    from lamina.formats.entry import Entry
+    from lamina.store.change import Work
     from lamina.store.store import Store
 
 KEEP = 20
@@ -48,7 +50,11 @@ class Record(NamedTuple):
 
 
 def begin(layout: Layout, record: Record) -> Path:
-    """Write a record to the disk before the files of its batch; a record of the same number is replaced."""
+    """Write a record to the disk before the files of its batch.
+
+    It is synced, so a batch whose record is whole survives a power cut without syncing folders: whatever
+    rename is lost is done again.
+    """
     data = {
         "version": 1,
         "label": record.label,
@@ -57,7 +63,11 @@ def begin(layout: Layout, record: Record) -> Path:
         "files": record.files,
     }
     path = layout.journal / f"{record.number:08d}.open"
-    files.write_text(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    if path.exists():
+        files.write_text(path, text)  # files of this batch are in place already, so it must never be missing
+    else:
+        files.write_new(path, text)
     return path
 
 
@@ -97,9 +107,8 @@ def recover(layout: Layout) -> list[Problem]:
         path = layout.journal / f"{number:08d}.open"
         try:
             record = _load(path, number)
-        except errors.LaminaError as problem:
-            problems.append(Problem(str(path), 0, problem.message))
-            path.replace(path.with_suffix(".kept"))
+        except errors.LaminaError:
+            files.discard(path)  # killed while it was written, so before any file of the batch
             continue
         found = _roll_forward(layout, record)
         problems += found
@@ -108,8 +117,8 @@ def recover(layout: Layout) -> list[Problem]:
         else:
             finish(layout, record)
     if layout.staging.is_dir():
-        for left in os.listdir(layout.staging):
-            files.discard(layout.staging / left)
+        for left in layout.staging.iterdir():
+            files.discard(left)
     return problems
 
 
@@ -205,21 +214,25 @@ def _joined(each: FileChange, now: str | None) -> str | None:
     after = {entry.id: entry for entry in parse_topic(each.after).entries if entry.id}
     work = Work(now, "")
     for id_, entry in after.items():
-        if work.has(id_) and work.entry(id_).raw == entry.raw:
+        if _same(work, id_, entry.raw):
             continue
         if id_ not in before and not work.has(id_):
             work.add(entry)
         elif id_ not in before or (entry.raw != before[id_].raw and not _same(work, id_, before[id_].raw)):
             raise _NotJoined(f"entry {id_}, see state/journal")
         elif entry.raw != before[id_].raw:
-            work.change(id_, lambda _, new=entry: new)
+            work.change(id_, partial(_instead, entry))
     for id_ in before.keys() - after.keys():
         if _same(work, id_, before[id_].raw):
             work.remove(id_)
     return work.text
 
 
-def _same(work: Any, id_: str, raw: str) -> bool:
+def _instead(new: Entry, _old: Entry) -> Entry:
+    return new
+
+
+def _same(work: Work, id_: str, raw: str) -> bool:
     return work.has(id_) and work.entry(id_).raw.rstrip() == raw.rstrip()
 
 
@@ -233,7 +246,7 @@ def _write(path: Path, now: str | None, wanted: str | None) -> None:
 
 def _numbers(layout: Layout, suffix: str) -> list[int]:
     try:
-        names = os.listdir(layout.journal)
+        names = [path.name for path in layout.journal.iterdir()]
     except OSError:
         return []
     stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))

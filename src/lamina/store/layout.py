@@ -109,7 +109,7 @@ def place_of(rel: str) -> Place | None:
     parts = rel.split("/")
     if parts[0] == GLOBAL:
         scope, rest = Scope(None), parts[1:]
-    elif parts[0] == "workspaces" and len(parts) > 2 and is_key(parts[1]):  # noqa: PLR2004
+    elif parts[0] == "workspaces" and len(parts) > 2 and is_key(parts[1]):
         scope, rest = Scope(parts[1]), parts[2:]
     else:
         return None
@@ -118,7 +118,7 @@ def place_of(rel: str) -> Place | None:
     name = rest[-1].removesuffix(".md")
     if len(rest) == 1:
         return Place(scope, name, None) if name in LAYERS else None
-    return Place(scope, rest[0], name) if len(rest) == 2 and _has_topics(rest[0]) else None  # noqa: PLR2004
+    return Place(scope, rest[0], name) if len(rest) == 2 and _has_topics(rest[0]) else None
 
 
 def is_local(rel: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from lamina import errors
-from lamina.formats.entry import Topic, parse_topic
+from lamina.formats.entry import Entry, Topic, parse_topic
 from lamina.formats.ids import parse_id
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope
@@ -44,7 +44,7 @@ class Record(NamedTuple):
 
     stamp: Stamp | None
     title: str
-    count: int
+    shown: int
     updated: str
     numbers: dict[str, int]
     entries: tuple[Known, ...]
@@ -66,8 +66,12 @@ def record_of(topic: Topic, layer: str, stamp: Stamp | None) -> Record:
         highest(ids, aliases),
         tuple(Known(id_, entry.content_hash) for id_, entry in zip(ids, topic.entries, strict=True)),
         aliases,
-        tuple(entry.heading for entry in shown if entry.trust != "superseded") if layer == "decisions" else (),
+        _in_force(shown) if layer == "decisions" else (),
     )
+
+
+def _in_force(entries: list[Entry]) -> tuple[str, ...]:
+    return tuple(entry.heading for entry in entries if entry.trust != "superseded")
 
 
 def highest(*groups: Iterable[str]) -> dict[str, int]:
@@ -125,8 +129,9 @@ class Ledger:
 
     def files_with(self, id_: str) -> list[str]:
         """Name the files that hold an entry of this id; those with it as an alias come last."""
-        own = [name for name, record in sorted(self.records.items()) if any(id_ == e.id for e in record.entries)]
-        return own + [name for name, record in sorted(self.records.items()) if id_ in record.aliases]
+        records = sorted(self.records.items())
+        own = [name for name, record in records if any(id_ == each.id for each in record.entries)]
+        return own + [name for name, record in records if id_ in record.aliases]
 
     def with_hash(self, hash_: str) -> list[str]:
         """Return the ids of entries with this content hash, "" for one that has no id."""
@@ -156,7 +161,7 @@ class Ledger:
             "files": {name: _pack(record, now) for name, record in sorted(self.records.items())},
         }
         path = self._layout.ledger(self.scope, self.layer)
-        files.write_text(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")), durable=False)
+        files.renew(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
         self.changed = False
 
     def _read(self, name: str, path: str, stamp: Stamp, problems: list[Problem]) -> None:
@@ -252,7 +257,7 @@ def _pack(record: Record, now_ns: int) -> dict[str, Any]:
     stamp = record.stamp
     if stamp is not None and now_ns - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS:
         stamp = None
-    data: dict[str, Any] = {"entries": record.entries, "count": record.count, "title": record.title}
+    data: dict[str, Any] = {"entries": record.entries, "count": record.shown, "title": record.title}
     optional = {
         "stamp": stamp,
         "updated": record.updated,

@@ -94,7 +94,7 @@ def _open(path: Path) -> int:
 
 def _still_there(handle: int, path: Path) -> bool:
     try:
-        now = os.stat(path)
+        now = path.stat()
     except FileNotFoundError:
         return False
     held = os.fstat(handle)

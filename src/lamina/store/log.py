@@ -20,6 +20,8 @@ from lamina.store.layout import Layout
 MAX_LOG_BYTES = 2_000_000
 MAX_ACTIVITY_LINES = 1_000
 _MAX_LINE = 16_384
+_MAX_FIELD = 500
+_MAX_FIELDS = 30
 _WAIT_S = 2.0
 
 
@@ -89,9 +91,14 @@ def recent_activity(layout: Layout, limit: int = 20) -> list[dict[str, Any]]:
 def _line(data: dict[str, Any]) -> str:
     text = json.dumps(data, ensure_ascii=False, default=str)
     if len(text) > _MAX_LINE:
-        short = {key: value if len(str(value)) <= 500 else f"{str(value)[:500]}…" for key, value in data.items()}
-        text = json.dumps(short, ensure_ascii=False, default=str)[:_MAX_LINE]
+        short = {key: _clipped(value) for key, value in [*data.items()][:_MAX_FIELDS]}
+        text = json.dumps(short, ensure_ascii=False, default=str)
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _clipped(value: Any) -> Any:
+    text = str(value)
+    return value if len(text) <= _MAX_FIELD else f"{text[:_MAX_FIELD]}…"
 
 
 def _rotate(layout: Layout, path: Path) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lamina.store.write import Writing
 
 _WORKING = "global/working.md"
+_NOTICE = ("THIS FILE BELONGS TO THE AGENT", "You own it. Read it", "What the agent is in the middle of")
+_PLACEHOLDER = re.compile(r"[-*+]|(?:[-*+] )?[_*(]+(?:none|nothing|empty|not)\b[^_*()]*[)_*]+", re.IGNORECASE)
 _ITEM = r"- \[.*\]\({layer}/[^()]*\.md\).*"
 _OLD_SENTENCE = "Topic index. Entries live in one file per topic under"
 
@@ -49,9 +51,9 @@ def singles(batch: Writing) -> None:
             path = batch.store.layout.layer_file(scope, name)
             stamp = files.stamp(path)
             rel = batch.store.layout.rel(path)
-            if stamp is not None and seen.get(rel) != stamp and (scope, name) not in batch.ledgers:
-                if batch.store.legacy(scope, name):
-                    batch.ledger(scope, name)
+            new = stamp is not None and seen.get(rel) != stamp and (scope, name) not in batch.ledgers
+            if new and batch.store.legacy(scope, name):
+                batch.ledger(scope, name)
             if stamp is not None:
                 now[rel] = stamp
     _retire_working(batch)
@@ -112,7 +114,7 @@ def remember_singles(batch: Writing) -> None:
         if stamp is not None:
             now[layout.rel(path)] = stamp
     if now != _seen(batch):
-        files.write_text(layout.singles, json.dumps(now, separators=(",", ":")), durable=False)
+        files.overwrite(layout.singles, json.dumps(now, separators=(",", ":")))
 
 
 def _seen(batch: Writing) -> dict[str, Stamp]:
@@ -138,11 +140,21 @@ def _add_prose(work: Work, title: str, prose: str) -> None:
 
 
 def _retire_working(batch: Writing) -> None:
-    from lamina.formats.working import is_template
-
     try:
         text = batch.text(_WORKING)
     except errors.LaminaError:
         return
-    if text is not None and is_template(text):
+    if text is not None and _is_template(text):
         batch.put(_WORKING, None)
+
+
+def _is_template(text: str) -> bool:
+    """Tell whether nothing but headings, the ownership notice and placeholders stands in a working.md."""
+    from lamina.formats.working import parse_working
+
+    working = parse_working(re.sub("<!--.*?-->", "", text, flags=re.DOTALL))
+    texts = [section.text for section in working.file.sections]
+    prose = re.split(r"\n[ \t>]*\n", working.file.preamble.lstrip("\ufeff"))
+    texts += [part for part in prose if not any(sign in part for sign in _NOTICE)]
+    lines = [line.strip(" \t>") for each in texts for line in each.splitlines()]
+    return all(not line or line.startswith("#") or _PLACEHOLDER.fullmatch(line) for line in lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +27,7 @@ def names(store: Store) -> list[str]:
     """List the names of all notes, sorted."""
     try:
         files.refuse_links(store.root, "digests/")
-        found = sorted(os.listdir(store.layout.notes))
+        found = sorted(path.name for path in store.layout.notes.iterdir())
     except FileNotFoundError:
         return []
     except (OSError, errors.UnsafePath) as problem:
@@ -58,7 +57,7 @@ def notes(store: Store) -> Iterator[NoteFile]:
 
 
 def pending(store: Store) -> list[NoteFile]:
-    """List the notes that wait for consolidation, first captured first; needs-review ones wait for a person."""
+    """List the notes that wait for consolidation, first captured first, without the needs-review ones."""
     waiting = [each for each in notes(store) if each.note.consolidated is None and not each.note.needs_review]
     return sorted(waiting, key=lambda each: (str(each.note.captured or ""), each.name))
 

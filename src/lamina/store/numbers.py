@@ -47,7 +47,7 @@ class Numbers:
         """Remember the numbers. Not synced: after a power cut the files are the measure."""
         if self._high is not None and self._high != self._saved:
             text = json.dumps(self._high, sort_keys=True, separators=(",", ":"))
-            files.write_text(self._store.layout.ids, text, durable=False)
+            files.overwrite(self._store.layout.ids, text)
             self._saved = dict(self._high)
 
     def _raise(self, numbers: dict[str, int]) -> None:

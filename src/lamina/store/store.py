@@ -77,7 +77,8 @@ class Store:
         layout = Layout(root)
         text = files.read_optional(layout.config)
         if text is None and not create:
-            raise errors.NoStore(f"{root}: no store here", "run `lamina init`, or name another folder with --root")
+            hint = "run `lamina init`, or name another folder with --root"
+            raise errors.NoStore(f"{root}: no store here", hint)
         if text is None:
             _create(layout, now)
             text = files.read_text(layout.config)
@@ -100,22 +101,23 @@ class Store:
         at: datetime,
         timeout_s: float = 30.0,
         step: Callable[[str], None] | None = None,
+        dry_run: bool = False,
     ) -> AbstractContextManager[Writing]:
         """Start a batch of changes that is written when the block ends, whole or not at all.
 
         Holds the store's lock all the time, so keep slow work outside. A raised exception writes nothing.
-        `step` is told each step of the final writing. Raises ReadOnlyStore, Busy, UnwritableStore.
+        `step` is told each step of the final writing; `dry_run` works everything out and writes nothing. Raises ReadOnlyStore, Busy, UnwritableStore.
         """
         from lamina.store.write import writing
 
-        return writing(self, label=label, at=at, timeout_s=timeout_s, step=step)
+        return writing(self, label=label, at=at, timeout_s=timeout_s, step=step, dry_run=dry_run)
 
     def scopes(self) -> list[Scope]:
         """List the scopes that have a folder, global first."""
         folder = self.root / "workspaces"
         try:
             files.refuse_links(self.root, "workspaces/")
-            names = sorted(os.listdir(folder))
+            names = sorted(path.name for path in folder.iterdir())
         except FileNotFoundError:
             names = []
         except (OSError, errors.UnsafePath) as problem:
@@ -124,7 +126,7 @@ class Store:
         return [Scope(None), *(Scope(name) for name in names if self._is_workspace(folder / name))]
 
     def topics(self, scope: Scope, layer: str) -> list[TopicFile]:
-        """List the files of a layer that hold entries, sorted by name; a single-file layer has one at most."""
+        """List the files of a layer that hold entries, sorted by name; a single-file layer has one."""
         single = self.layout.layer_file(scope, layer)
         if not LAYERS[layer].many:
             return [self._topic_file(single, scope, layer, layer)] if files.stamp(single) else []
@@ -214,7 +216,7 @@ class Store:
             for layer in _MANY:
                 for id_, first, later in self.ledger(scope, layer).doubles():
                     path = self.layout.layer(scope, layer) / later
-                    message = f"the id {id_} is used twice, first in {first}; give this entry no id to get a new one"
+                    message = f"the id {id_} stands twice, first in {first}; remove this Id to get a new one"
                     found.append(Problem(str(path), 0, message))
         return found
 
@@ -311,7 +313,7 @@ def _create(layout: Layout, now: datetime | None) -> None:
 def _refuse_strange(root: Path) -> None:
     """Refuse a folder that holds other things: everything in a store is committed."""
     try:
-        names = set(os.listdir(root))
+        names = {path.name for path in root.iterdir()}
     except FileNotFoundError:
         return
     except NotADirectoryError:
@@ -319,7 +321,8 @@ def _refuse_strange(root: Path) -> None:
     except OSError as problem:
         raise files.unwritable(root, problem) from problem
     if names - _OURS:
-        raise errors.Refused(f"{root}: is neither empty nor a store", "name an empty or new folder with --root")
+        hint = "name an empty or new folder with --root"
+        raise errors.Refused(f"{root}: is neither empty nor a store", hint)
 
 
 def _write_new(path: Path, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -28,7 +27,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How far a session was captured. `last` is the highest sequence number; `state` the caller's own word."""
+    """How far a session was captured. `last` is the highest sequence number, `state` the caller's word."""
 
     host: str
     session: str
@@ -51,7 +50,7 @@ def load(store: Store, host: str, session: str) -> Watermark | None:
 def watermarks(store: Store) -> Iterator[Watermark]:
     """Yield all watermarks that can be read."""
     try:
-        names = sorted(os.listdir(store.layout.state / "sessions"))
+        names = sorted(path.name for path in (store.layout.state / "sessions").iterdir())
     except OSError:
         return
     for name in names:

@@ -17,7 +17,7 @@ from lamina.store import journal, locks, migrate
 from lamina.store.change import Change, Work
 from lamina.store.commit import commit
 from lamina.store.files import Problem, Stamp
-from lamina.store.layout import is_local, place_of, safe_name
+from lamina.store.layout import place_of, safe_name
 from lamina.store.ledger import Ledger, canonical, folded, nfc, slug_of
 from lamina.store.numbers import Numbers
 from lamina.store.store import Store, legacy_topic
@@ -37,19 +37,29 @@ class Written:
 
 @contextmanager
 def writing(
-    store: Store, *, label: str, at: datetime, timeout_s: float = 30.0, step: Step | None = None
+    store: Store,
+    *,
+    label: str,
+    at: datetime,
+    timeout_s: float = 30.0,
+    step: Step | None = None,
+    dry_run: bool = False,
 ) -> Iterator[Writing]:
-    """Hold the store's lock, finish what a killed writer left, and write the batch when the block ends."""
+    """Hold the store's lock, finish what a killed writer left, and write the batch when the block ends.
+
+    With `dry_run`, nothing is finished and nothing written; the batch can be asked what it would change.
+    """
     if store.read_only:
         raise errors.ReadOnlyStore(
             f"{store.root}: was written by a newer Lamina (schema {store.schema}) and is read-only here",
             "upgrade Lamina to write to it",
         )
     with locks.lock(store.layout.store_lock, timeout_s=timeout_s):
-        recovered = journal.recover(store.layout)
+        recovered = [] if dry_run else journal.recover(store.layout)
         batch = Writing(store, label=label, at=at, recovered=recovered)
         yield batch
-        commit(batch, step or _no_step)
+        if not dry_run:
+            commit(batch, step or _no_step)
 
 
 class Writing:
@@ -88,7 +98,7 @@ class Writing:
         layer = layer_named(draft.layer).name
         scope = draft.scope
         if not LAYERS[layer].many or (LAYERS[layer].workspace_only and scope.key is None):
-            raise errors.UnknownScope(f"the layer {layer} takes no entries in {scope.name}", "choose another layer")
+            raise _no_entries(layer, scope)
         id_ = self.new_id(scope, layer)
         entry = draft.entry(id_)
         for label, value in (fields or {}).items():
@@ -118,7 +128,7 @@ class Writing:
         assert place is not None
         to_scope, to_layer = scope or place.scope, layer_named(layer).name if layer else place.layer
         if not LAYERS[to_layer].many or (LAYERS[to_layer].workspace_only and to_scope.key is None):
-            raise errors.UnknownScope(f"the layer {to_layer} takes no entries in {to_scope.name}")
+            raise _no_entries(to_layer, to_scope)
         change = self._change(rel)
         entry = change.work.entry(own)
         target = self._topic_rel(to_scope, to_layer, topic or change.work.topic.title or entry.heading)
@@ -152,7 +162,8 @@ class Writing:
 
     def new_id(self, scope: Scope, layer: str) -> str:
         """Take the next free id of a layer."""
-        return str(EntryId(scope.id_key, LAYERS[layer].abbreviation, self.numbers.next(self.ledger(scope, layer))))
+        number = self.numbers.next(self.ledger(scope, layer))
+        return str(EntryId(scope.id_key, LAYERS[layer].abbreviation, number))
 
     def reserve(self, id_: str) -> None:
         """Never give out an id that is known to be in use elsewhere (another clone, a reference)."""
@@ -293,6 +304,10 @@ def _scope_of(rel: str) -> Scope:
     place = place_of(rel)
     assert place is not None, rel
     return place.scope
+
+
+def _no_entries(layer: str, scope: Scope) -> errors.UnknownScope:
+    return errors.UnknownScope(f"the layer {layer} takes no entries in {scope.name}", "choose another layer")
 
 
 def _supersede_all(work: Work, by: str) -> None:
