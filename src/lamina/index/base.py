@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from datetime import date
+    import datetime as dt
 
 CURRENT = frozenset({"approved", "candidate"})
 TRUSTS = frozenset({"approved", "candidate", "superseded", "forgotten"})
@@ -27,7 +27,10 @@ class Stamp(NamedTuple):
 
 
 class Document(NamedTuple):
-    """One entry as the engines see it; `scope` is a scope's name, `file` relative to the store."""
+    """One entry as the engines see it; `scope` is a scope's name, `file` relative to the store.
+
+    `more` is text that finds the entry without being part of it: earlier ids, its quote, unknown fields.
+    """
 
     id: str
     scope: str
@@ -37,14 +40,15 @@ class Document(NamedTuple):
     text: str
     file: str
     line: int
-    date: date | None = None
+    date: dt.date | None = None
     importance: int = 3
     trust: str = "approved"
     volatility: str = ""
-    verified: date | None = None
-    valid_until: date | None = None
+    verified: dt.date | None = None
+    valid_until: dt.date | None = None
     source: str = ""
     branch: str = ""
+    more: str = ""
 
 
 class Reading(NamedTuple):
@@ -81,8 +85,8 @@ class Query(NamedTuple):
     layers: tuple[str, ...] = ()
     topic: str = ""
     trust: frozenset[str] = CURRENT
-    since: date | None = None
-    until: date | None = None
+    since: dt.date | None = None
+    until: dt.date | None = None
     branches: frozenset[str] | None = frozenset()
 
 

@@ -15,12 +15,15 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lamina.errors import Busy, LaminaError
 from lamina.index import tables
 from lamina.index.base import Answer, Changes, Match, Query, Reading, Source, Stamp
 from lamina.index.lookup import Lookup
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 NAME = "lamina.db"
 ENGINE = "words"
@@ -43,7 +46,11 @@ class Embedded:
     """The index of one store in `<home>/lamina.db`."""
 
     def __init__(
-        self, home: os.PathLike[str] | str, *, clock: Callable[[], int] = time.time_ns, wait_s: float = _WAIT_S
+        self,
+        home: os.PathLike[str] | str,
+        *,
+        clock: Callable[[], int] = time.time_ns,
+        wait_s: float = _WAIT_S,
     ) -> None:
         self._path = os.path.join(home, NAME)  # noqa: PTH118 - pathlib costs a tenth of a cold search
         self._clock = clock
@@ -80,7 +87,9 @@ class Embedded:
     def search(self, query: Query) -> Answer:
         """Answer from what is indexed, best first, the newer one first among equals."""
         if self._open() and (self._source is None or self.refresh(self._source) is None):
-            return Answer(engines=(ENGINE,), notes=("the word index is not built yet: run lamina index rebuild",))
+            return Answer(
+                engines=(ENGINE,), notes=("the word index is not built yet: run lamina index rebuild",)
+            )
         try:
             return self._search(query)
         except sqlite3.DatabaseError as problem:
@@ -118,9 +127,11 @@ class Embedded:
         lookup = self._lookup or Lookup(self._live())
         self._lookup = lookup
         ranked = lookup.rank(query)
-        documents = tables.documents(self._live(), [row for row, _ in ranked.rows])
+        documents = tables.documents(self._live(), [row for row, _, _ in ranked.rows])
         matches = [
-            Match(documents[row], score, {ENGINE: score}) for row, score in ranked.rows if row in documents
+            Match(documents[row], score + near, {ENGINE: score, "near": near} if near else {ENGINE: score})
+            for row, score, near in ranked.rows
+            if row in documents
         ]
         return Answer(matches, (ENGINE,), ranked.terms, ranked.dropped)
 
@@ -173,10 +184,8 @@ class Embedded:
         """Bring the rows up to date in one transaction."""
         if self.in_memory:
             return self._transact(source, stamps, started)
-        from lamina.store.locks import lock
-
         try:
-            with lock(self._lock_path(), timeout_s=self._wait_s):
+            with self._locked(self._wait_s):
                 if self._inode != _inode(self._path):
                     reason = self._open()
                     if reason:
@@ -222,11 +231,9 @@ class Embedded:
 
     def _build(self, source: Source, reason: str, *, anyway: bool = False) -> Changes:
         """Build a new file and put it in place, once among all processes that find it missing."""
-        from lamina.store.locks import lock
-
         before = _inode(self._path)
         try:
-            with lock(self._lock_path(), timeout_s=_BUILD_WAIT_S):
+            with self._locked(_BUILD_WAIT_S):
                 if (not anyway or before != _inode(self._path)) and not self._open():
                     return self._catch_up_locked(source)
                 changes = self._fill_file(source)
@@ -247,7 +254,9 @@ class Embedded:
         _discard(f"{beside}-journal")
         db = sqlite3.connect(beside, isolation_level=None)
         try:
-            db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;")
+            db.executescript(
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+            )
             changes = self._fill(db, source)
         finally:
             db.close()
@@ -274,19 +283,21 @@ class Embedded:
         db.execute("COMMIT")
         return changes
 
-    def _lock_path(self) -> os.PathLike[str]:
+    def _locked(self, wait_s: float) -> AbstractContextManager[None]:
+        """Hold the lock of this index's writers."""
         from pathlib import Path
 
-        return Path(f"{self._path}.lock")
+        from lamina.store.locks import lock
+
+        return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
 
 
 def _plan(
     known: Mapping[str, tuple[Stamp, int, int]], stamps: Mapping[str, Stamp], source: Source, now: int
 ) -> _Plan:
     """Compare the disk with the index; files that were too young when read are compared by content."""
-    if len(known) == len(stamps) and not any(entry[2] for entry in known.values()):
-        if all(stamps.get(rel) == entry[0] for rel, entry in known.items()):
-            return _Plan()
+    if stamps == {rel: stamp for rel, (stamp, _, racy) in known.items() if not racy}:
+        return _Plan()
     read: list[str] = []
     settled: list[str] = []
     for rel, stamp in stamps.items():
@@ -321,7 +332,8 @@ def _apply(
         number = tables.put_stamp(
             db, rel, stamp, checksum=reading.checksum, racy=not problem and _racy(stamp, started)
         )
-        documents += batch.replace(number, reading)
+        batch.replace(number, reading.documents)
+        documents += len(reading.documents)
     batch.finish()
     added = sum(rel not in known for rel in plan.read)
     return Changes(added, len(plan.read) - added, len(gone), documents, problems=tuple(problems))

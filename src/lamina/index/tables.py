@@ -12,12 +12,16 @@ import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from typing import Any
 
 from lamina.index import words
-from lamina.index.base import Document, Reading, Stamp
+from lamina.index.base import Document, Stamp
 
 SCHEMA = 1
 _DAY_BITS = 28
+_LOW = (1 << _DAY_BITS) - 1
+_DAYS = [Document._fields.index(name) for name in ("date", "verified", "valid_until")]
+_MONTHS = "January February March April May June July August September October November December"
 # Columns of `words` and their weights in bm25; chosen on questions about sessions and entries.
 WEIGHTS = (2.5, 1.5, 1.0, 0.5)
 
@@ -27,11 +31,12 @@ CREATE TABLE file (
     ctime_ns INTEGER, checksum INTEGER, racy INTEGER);
 CREATE TABLE doc (
     row INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER, scope TEXT, layer TEXT, topic TEXT,
-    trust TEXT, branch TEXT);
+    trust TEXT, branch TEXT, session TEXT, seq INTEGER);
 CREATE INDEX doc_file ON doc (file);
+CREATE INDEX doc_session ON doc (session, seq) WHERE session IS NOT NULL;
 CREATE TABLE body (
     row INTEGER PRIMARY KEY, id TEXT, topic TEXT, heading TEXT, text TEXT, date TEXT, importance INTEGER,
-    volatility TEXT, verified TEXT, valid_until TEXT, source TEXT);
+    volatility TEXT, verified TEXT, valid_until TEXT, source TEXT, more TEXT);
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE words USING fts5 (
     heading, topic, text, place, content='', tokenize="{words.TOKENIZER}");
@@ -39,11 +44,11 @@ INSERT INTO words (words, rank) VALUES ('rank', 'bm25{WEIGHTS}');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 """  # noqa: S608 - constants of this module
 
-_DOC = "row, file, line, scope, layer, topic, trust, branch"
-_BODY = "row, id, topic, heading, text, date, importance, volatility, verified, valid_until, source"
+_ADD_DOC = "INSERT OR IGNORE INTO doc VALUES (?,?,?,?,?,?,?,?,?,?)"
+_ADD_BODY = "INSERT INTO body VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 _SELECT = (
     "SELECT b.row, b.id, d.scope, d.layer, b.topic, b.heading, b.text, f.rel, d.line, b.date, b.importance, "
-    "d.trust, b.volatility, b.verified, b.valid_until, b.source, d.branch "
+    "d.trust, b.volatility, b.verified, b.valid_until, b.source, d.branch, b.more "
     "FROM body b JOIN doc d ON d.row = b.row JOIN file f ON f.id = d.file WHERE "
 )
 
@@ -59,7 +64,9 @@ def fits(db: sqlite3.Connection) -> bool:
     """Tell whether the tables are those of this version; raises DatabaseError when they are damaged."""
     if db.execute("PRAGMA user_version").fetchone() != (SCHEMA,):
         return False
-    return bool(db.execute("SELECT value = ? FROM meta WHERE name = 'words'", (words.VERSION,)).fetchone() == (1,))
+    return bool(
+        db.execute("SELECT value = ? FROM meta WHERE name = 'words'", (words.VERSION,)).fetchone() == (1,)
+    )
 
 
 def known(db: sqlite3.Connection) -> dict[str, tuple[Stamp, int, int]]:
@@ -98,7 +105,9 @@ def differences(db: sqlite3.Connection, fresh: sqlite3.Connection) -> list[str]:
     told += [f"{d.file}:{d.line}: {d.id or d.heading} is not indexed" for d in want - have]
     sql = "SELECT term, doc, cnt FROM vocabulary"
     words_differ = set(db.execute(sql)) ^ set(fresh.execute(sql))
-    told += [f"the word {term!r} is counted wrongly" for term in sorted({row[0] for row in words_differ})[:20]]
+    told += [
+        f"the word {term!r} is counted wrongly" for term in sorted({row[0] for row in words_differ})[:20]
+    ]
     return sorted(told)
 
 
@@ -112,31 +121,26 @@ class Batch:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._old: dict[int, tuple[str, ...]] = {}
-        self._new: set[int] = set()
+        self._new: list[int] = []
 
-    def replace(self, file: int, reading: Reading | None) -> int:
-        """Make a file's rows those of the reading (None: remove them); returns how many there are."""
-        documents = reading.documents if reading else ()
-        before = {_same(document): row for row, document in _in_file(self._db, file)}
-        fresh: list[tuple[str, Document]] = []
-        seen: dict[str, int] = {}
-        for document in documents:
-            name = f"{document.file}\0{document.id}\0{document.heading}"
-            seen[name] = seen.get(name, 0) + 1
-            row = before.pop(_same(document), None)
-            if row is None:
-                fresh.append((f"{name}\0{seen[name]}", document))
+    def replace(self, file: int, documents: Sequence[Document]) -> None:
+        """Make a file's rows those of the documents; rows that stay the same are not touched."""
+        wanted = _numbered(documents)
+        before = dict(_in_file(self._db, file))
+        for row, old in before.items():
+            new = wanted.get(row)
+            if new is None or new._replace(line=0) != old._replace(line=0):
+                self._drop(row)
             else:
-                self._db.execute("UPDATE doc SET line = ? WHERE row = ? AND line <> ?", (document.line, row, document.line))
-        for row in before.values():
-            self._drop(row)
-        for name, document in fresh:
-            self._new.add(self._add(file, name, document))
-        return len(documents)
+                del wanted[row]
+                if new.line != old.line:
+                    self._db.execute("UPDATE doc SET line = ? WHERE row = ?", (new.line, row))
+        for row, document in wanted.items():
+            self._new.append(self._add(file, row, document))
 
     def remove(self, file: int) -> None:
         """Remove a file with its rows."""
-        self.replace(file, None)
+        self.replace(file, ())
         self._db.execute("DELETE FROM file WHERE id = ?", (file,))
 
     def finish(self) -> None:
@@ -152,26 +156,47 @@ class Batch:
         self._db.execute("INSERT OR REPLACE INTO meta SELECT 'documents', count(*) FROM doc")
 
     def _drop(self, row: int) -> None:
-        if row in self._new:
-            self._new.remove(row)
-        else:
-            ((_, *columns),) = _expanded(self._db, [row])
-            self._old[row] = tuple(columns)
+        ((_, *columns),) = _expanded(self._db, [row])
+        self._old[row] = tuple(columns)
         self._db.execute("DELETE FROM doc WHERE row = ?", (row,))
         self._db.execute("DELETE FROM body WHERE row = ?", (row,))
 
-    def _add(self, file: int, name: str, document: Document) -> int:
-        row = row_of(document.date) + (zlib.crc32(name.encode("utf-8", "replace")) & ((1 << _DAY_BITS) - 1))
+    def _add(self, file: int, row: int, document: Document) -> int:
         d = document
+        session, seq = _session(d.source)
         while True:
-            values = (row, file, d.line, d.scope, d.layer, topic_key(d.topic), d.trust, d.branch)
-            if self._db.execute(f"INSERT OR IGNORE INTO doc ({_DOC}) VALUES (?,?,?,?,?,?,?,?)", values).rowcount:  # noqa: S608
+            values = (
+                row,
+                file,
+                d.line,
+                d.scope,
+                d.layer,
+                topic_key(d.topic),
+                d.trust,
+                d.branch,
+                session,
+                seq,
+            )
+            if self._db.execute(_ADD_DOC, values).rowcount:
                 break
             row += 1
-        days = [day.isoformat() if day else "" for day in (d.date, d.verified, d.valid_until)]
+        date_, verified, until = [day and day.isoformat() for day in (d.date, d.verified, d.valid_until)]
         self._db.execute(
-            f"INSERT INTO body ({_BODY}) VALUES (?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
-            (row, d.id, d.topic, d.heading, d.text, days[0], d.importance, d.volatility, *days[1:], d.source),
+            _ADD_BODY,
+            (
+                row,
+                d.id,
+                d.topic,
+                d.heading,
+                d.text,
+                date_,
+                d.importance,
+                d.volatility,
+                verified,
+                until,
+                d.source,
+                d.more,
+            ),
         )
         return row
 
@@ -205,37 +230,49 @@ def _in_file(db: sqlite3.Connection, file: int) -> list[tuple[int, Document]]:
     return list(_documents(db.execute(_SELECT + "d.file = ? ORDER BY b.row", (file,))))
 
 
-def _documents(rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[int, Document]]:
+def _documents(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Document]]:
+    day = date.fromisoformat
     for row, *values in rows:
-        document = Document(*values)  # type: ignore[arg-type]
-        yield row, document._replace(  # type: ignore[misc]
-            date=_day(document.date), verified=_day(document.verified), valid_until=_day(document.valid_until)
-        )
+        for column in _DAYS:
+            values[column] = day(values[column]) if values[column] else None
+        yield row, Document(*values)
 
 
-def _day(value: object) -> date | None:
-    return date.fromisoformat(value) if isinstance(value, str) and value else None
+def _numbered(documents: Sequence[Document]) -> dict[int, Document]:
+    """Give each document of a file the row number that it has in any index, but for rare collisions."""
+    rows: dict[int, Document] = {}
+    seen: dict[str, int] = {}
+    for document in documents:
+        name = f"{document.file}\0{document.id}\0{document.heading}"
+        seen[name] = seen.get(name, 0) + 1
+        checksum = zlib.crc32(f"{name}\0{seen[name]}".encode("utf-8", "replace"))
+        row = row_of(document.date) + (checksum & _LOW)
+        while row in rows:
+            row += 1
+        rows[row] = document
+    return rows
 
 
-def _same(document: Document) -> Document:
-    """Return what must be equal for a row to stay; a line may move."""
-    return document._replace(line=0)
+def _session(source: str) -> tuple[str | None, int | None]:
+    """Return the first session that a Source field names, and where in it."""
+    if "session:" not in source:
+        return None, None
+    ref = source[source.index("session:") :].partition(",")[0]
+    name, _, place = ref.partition("#")
+    first = place.partition("-")[0].strip()
+    return (name.strip(), int(first)) if first.isdecimal() and len(first) < 16 else (None, None)
 
 
 def _expanded(db: sqlite3.Connection, rows: Sequence[int]) -> Iterator[tuple[int, str, str, str, str]]:
     expand = words.expand
+    months = _MONTHS.split()
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
         found = db.execute(
-            f"SELECT b.row, b.heading, b.topic, b.text, b.id, d.scope, b.date FROM body b "  # noqa: S608
+            f"SELECT b.row, b.heading, b.topic, b.text, b.id, d.scope, b.date, b.more FROM body b "  # noqa: S608
             f"JOIN doc d ON d.row = b.row WHERE b.row IN ({','.join('?' * len(part))}) ORDER BY b.row",
             part,
         ).fetchall()
-        for row, heading, topic, text, id_, scope, day in found:
-            place = f"{id_} {scope.removeprefix('workspace:')} {day} {_MONTHS[int(day[5:7]) - 1] if day else ''}"
+        for row, heading, topic, text, id_, scope, day, more in found:
+            place = f"{id_} {scope.removeprefix('workspace:')} {day} {months[int(day[5:7]) - 1] if day else ''} {more}"
             yield row, expand(heading), expand(topic), expand(text), expand(place)
-
-
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)

@@ -32,33 +32,36 @@ _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SIGNED = re.compile(r"(?<![\w])([A-Za-z])(\+\+|#)(?![\w#+])")
 _SIGNS = {"++": "plusplus", "#": "sharp"}
 
-STOP_WORDS = frozenset(
-    """
-    a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my
-    of on or our shall she should so than that the their them then there these they this those to too us was we
-    were what when where which who whom whose why will with would you your am being he her his him not no just
-    about please also any some such very don't doesn't didn't isn't aren't wasn't won't can't i'm it's that's what's
+_STOP = """
+    a an and are as at be been but by can could did do does for from had has have how i if in into is it its
+    me my of on or our shall she should so than that the their them then there these they this those to too us
+    was we were what when where which who whom whose why will with would you your am being he her his him not
+    no just about please also any some such very don't doesn't didn't isn't aren't wasn't won't can't i'm it's
+    that's what's
     der das den dem und ist sind ein eine einen mit für auf nicht wie wir ich sie von zu im wird wurde auch
     le les des une est et dans pour que qui sur avec nous vous pas par du au aux ce cette
     el los las una es y en para con por del como qué cómo se su
-    o os um uma não com como dos das ao na no il lo gli di che per non sono
-    и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по ее мне было вот от о из
-    """.split()
-)
-_GRAMMAR_ZH = (
-    "我们 你们 他们 这个 那个 这些 那些 什么 怎么样 怎么 怎样 如何 为什么 哪里 哪个 哪些 是不是 有没有 可以 一下 一个 "
-    "在哪里 在哪 请问 以及 因为 所以 但是 如果 的 了 吗 呢 吧 啊"
-)
-_GRAMMAR_JA = (
-    "してください ください しました します している していた していない でした です ました ます ません という について "
-    "すべて どのように どうやって なぜ いつ どこ どれ どの この その あの これ それ ために ための から まで より など "
-    "した して する され される れる られる ない たい の を は が に で と も へ や か ね よ"
-)
-_GRAMMAR_KO = (
-    "했습니다 입니다 합니다 습니다 해주세요 하세요 주세요 에서는 에서 으로 부터 까지 에게 하고 하는 했다 한다 이다 "
-    "을 를 은 는 이 가 에 의 로 와 과 도 만"
-)
-_WEAK_KO = frozenset("어떻게 무엇 무엇을 무슨 언제 어디 어디에 그리고 하지만 있는 하는 대한 위해 모든 해주세요 주세요".split())
+    o os um uma não com dos das ao na il lo gli di che per non sono
+    и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по ее мне было
+    вот от о из
+"""
+STOP_WORDS = frozenset(_STOP.split())
+_GRAMMAR_ZH = """
+    我们 你们 他们 这个 那个 这些 那些 什么 怎么样 怎么 怎样 如何 为什么 在哪里 哪里 在哪 哪个 哪些 是不是
+    有没有 可以 一下 一个 请问 以及 因为 所以 但是 如果 的 了 吗 呢 吧 啊
+"""
+_GRAMMAR_JA = """
+    してください ください しました します している していた していない でした です ました ます ません という
+    について すべて どのように どうやって なぜ いつ どこ どれ どの この その あの これ それ ために ための から
+    まで より など した して する された される れる られる ない たい の を は が に で と も へ や か ね よ
+"""
+_GRAMMAR_KO = """
+    했습니다 입니다 합니다 습니다 해주세요 하세요 주세요 에서는 에서 으로 부터 까지 에게 하고 하는 했다 한다
+    이다 을 를 은 는 이 가 에 의 로 와 과 도 만
+"""
+_WEAK_KO = """
+    어떻게 무엇 무엇을 무슨 언제 어디 어디에 그리고 하지만 있는 하는 대한 위해 모든 해주세요 주세요
+"""
 
 _BREAKS = re.compile(r'[\s",;!?()\[\]{}<>|“”„«»。、！？，；：…「」『』（）【】《》・]+')
 _JOINTS = re.compile(r"[^\w\u0300-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff]+|_+")
@@ -180,7 +183,7 @@ def _word(text: str) -> Iterator[Term]:
         return
     whole = _phrase(" ".join(names))
     forms = [whole, f"{whole}*"] + ([f"{_phrase(' '.join(humps))}*"] if humps else [])
-    parts = [part for part in dict.fromkeys(names + humps) if part.lower() not in STOP_WORDS and len(part) > 1]
+    parts = [p for p in dict.fromkeys(names + humps) if p.lower() not in STOP_WORDS and len(p) > 1]
     yield Term(
         text,
         f"({' OR '.join(forms)})",
@@ -196,17 +199,35 @@ def _run(run: str) -> Term:
         return _korean(run)
     if len(run) == 1:
         return Term(run, f"{_phrase(run)}*", needles=(run,))
-    whole = _phrase(" ".join(run[i : i + 2] for i in range(len(run) - 1)))
+    whole = _pair_phrase(run)
     if re.match(f"[{_THAI}]", run):
-        windows = [run[i : i + 4] for i in range(len(run) - 3)] if len(run) > 4 else []
-        parts = [_phrase(" ".join(w[i : i + 2] for i in range(3))) for w in windows]
-        return Term(run, whole, tuple(dict.fromkeys(parts)), needles=_once(run, *windows))
-    content = _content(run)
-    pairs = [p[i : i + 2] for p in content for i in range(max(1, len(p) - 1))]
-    parts = [_phrase(pair) if len(pair) > 1 else f"{_phrase(pair)}*" for pair in dict.fromkeys(pairs)]
-    if parts == [whole]:
-        parts = []
-    return Term(run, whole, tuple(parts), needles=_once(run, *content, *pairs), weak=not content)
+        parts, content = _windows(run), [run]
+    else:
+        content = _content(run)
+        parts = [part for piece in content for part in _parts(piece)]
+    forms = tuple(dict.fromkeys(_pair_phrase(part) for part in parts if part != run))
+    return Term(run, whole, forms, needles=_once(run, *content, *parts), weak=not content)
+
+
+def _parts(piece: str) -> Iterator[str]:
+    """Yield what a piece of Han and Kana can be found by; Katakana is an alphabet, so pairs say too little."""
+    for stretch in re.findall(f"[{_KATAKANA}]+|[^{_KATAKANA}]+", piece):
+        if re.match(f"[{_KATAKANA}]", stretch):
+            yield stretch
+            yield from _windows(stretch)
+        else:
+            yield from (stretch[i : i + 2] for i in range(max(1, len(stretch) - 1)))
+
+
+def _windows(run: str) -> list[str]:
+    return [run[i : i + 4] for i in range(len(run) - 3)] if len(run) > 4 else []
+
+
+def _pair_phrase(part: str) -> str:
+    """Return the phrase that finds a part inside of any run."""
+    if len(part) == 1:
+        return f"{_phrase(part)}*"
+    return _phrase(" ".join(part[i : i + 2] for i in range(len(part) - 1)))
 
 
 def _content(run: str) -> list[str]:
@@ -214,22 +235,17 @@ def _content(run: str) -> list[str]:
     if len(run) < 3:
         return [run]
     left = re.sub("|".join(_GRAMMAR_ZH.split()), " ", run) if len(run) > 3 else run
-    if re.search(f"[{_HIRAGANA}]", left):
-        grammar = sorted(_GRAMMAR_JA.split(), key=len, reverse=True)
-        left = re.sub(
-            f"[{_HIRAGANA}]+",
-            lambda kana: (lambda rest: rest if len(rest) > 2 else " ")(_strip(kana[0], grammar)),
-            left,
-        )
-        left = re.sub(f"(?<=[{_HIRAGANA}])(?=[{_KATAKANA}{_HAN}])|(?<=[{_KATAKANA}{_HAN}])(?=[{_HIRAGANA}])", " ", left)
+    left = re.sub(f"[{_HIRAGANA}]+", _kana_content, left)
     pieces = left.split()
     return [piece for piece in pieces if len(piece) > 1] or pieces
 
 
-def _strip(kana: str, grammar: list[str]) -> str:
-    for word in grammar:
+def _kana_content(match: re.Match[str]) -> str:
+    """Keep a word in Hiragana if something is left of it without its particles and endings."""
+    kana = match[0]
+    for word in sorted(_GRAMMAR_JA.split(), key=len, reverse=True):
         kana = kana.replace(word, "") if len(word) > 1 else kana.removesuffix(word).removeprefix(word)
-    return kana
+    return f" {kana} " if len(kana) > 2 else " "
 
 
 def _korean(run: str) -> Term:
@@ -242,7 +258,9 @@ def _korean(run: str) -> Term:
         return Term(run, f"{_phrase(run)}*", needles=(run,))
     pairs = [stem_[i : i + 2] for i in range(len(stem_) - 1)]
     parts = tuple(_phrase(pair) for pair in dict.fromkeys(pairs)) if len(pairs) > 1 else ()
-    return Term(run, _phrase(" ".join(pairs)), parts, needles=_once(stem_, *pairs), weak=run in _WEAK_KO)
+    return Term(
+        run, _phrase(" ".join(pairs)), parts, needles=_once(stem_, *pairs), weak=run in _WEAK_KO.split()
+    )
 
 
 def stem(word: str) -> str:

@@ -1,0 +1,220 @@
+"""The store as the index reads it: which files there are, and the documents in each.
+
+Listing is on the path of every cold search, so it knows folders and stat results only; whatever
+parses is imported when a file has to be read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from lamina.formats.layers import LAYERS
+from lamina.formats.scope import GLOBAL, Scope, is_key
+from lamina.index.base import Document, Reading, Stamp
+
+if TYPE_CHECKING:
+    from lamina.formats.entry import Entry
+    from lamina.store.layout import Place
+
+_NETWORK = frozenset(
+    {
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "davfs",
+        "glusterfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "smb",
+        "smb2",
+        "smb3",
+        "smbfs",
+    }
+)
+_SHOWN_ELSEWHERE = frozenset(
+    {
+        "id",
+        "date",
+        "importance",
+        "source",
+        "volatility",
+        "verified",
+        "valid-until",
+        "trust",
+        "status",
+        "branch",
+    }
+)
+
+
+class StoreSource:
+    """The searchable files of the store at `root`."""
+
+    def __init__(self, root: os.PathLike[str] | str) -> None:
+        self._root = os.path.abspath(os.path.expanduser(root))  # noqa: PTH100, PTH111 - no pathlib here
+
+    def stamps(self) -> dict[str, Stamp]:
+        """List the plain Markdown files of all searchable layers; links and special files are left out."""
+        found: dict[str, Stamp] = {}
+        for scope in self._scopes():
+            _list(f"{self._root}/{scope}", scope, _SINGLE, found)
+            for layer in _MANY:
+                _list(f"{self._root}/{scope}/{layer}", f"{scope}/{layer}", None, found)
+        return found
+
+    def read(self, rel: str) -> Reading:
+        """Parse one file; raises LaminaError for what can't be read or is no plain file."""
+        from lamina.store.layout import place_of
+
+        data = self._bytes(rel)
+        place = place_of(rel)
+        if place is None:
+            return Reading((), zlib.crc32(data))
+        text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+        documents = _sections(text, place, rel) if place.layer == "state" else _entries(text, place, rel)
+        return Reading(tuple(documents), zlib.crc32(data))
+
+    def checksum(self, rel: str) -> int:
+        """Return the checksum of a file's bytes."""
+        return zlib.crc32(self._bytes(rel))
+
+    def _bytes(self, rel: str) -> bytes:
+        from pathlib import Path
+
+        from lamina.store.files import read_bytes, refuse_links
+
+        refuse_links(Path(self._root), rel)
+        return read_bytes(Path(self._root, rel))
+
+    def _scopes(self) -> Iterator[str]:
+        yield GLOBAL
+        for entry in _entries_of(f"{self._root}/workspaces"):
+            if is_key(entry.name) and entry.is_dir(follow_symlinks=False):
+                yield f"workspaces/{entry.name}"
+
+
+_MANY = tuple(layer.name for layer in LAYERS.values() if layer.many)
+_SINGLE = frozenset(f"{layer.name}.md" for layer in LAYERS.values() if layer.searchable)
+
+
+def index_home(root: os.PathLike[str] | str, env: Mapping[str, str], mounts: str | None = None) -> str:
+    """Return the folder for the index: the store's own, or one in the cache if that is on a network disk.
+
+    SQLite's locks can't be trusted across machines. `mounts` is the text of /proc/mounts, read when not
+    given; where there is none, the store's own folder is used.
+    """
+    root = os.path.realpath(root)
+    if not _is_remote(root, _mounts() if mounts is None else mounts):
+        return f"{root}/index"
+    from hashlib import sha256
+
+    cache = env.get("XDG_CACHE_HOME") or f"{env.get('HOME', '')}/.cache"
+    name = sha256(os.fsencode(root)).hexdigest()[:16]
+    return f"{cache}/lamina/index-{name}"
+
+
+def _is_remote(root: str, mounts: str) -> bool:
+    best, remote = "", False
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = _unescape(fields[1])
+        inside = root == point or root.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            kind = fields[2]
+            best, remote = (
+                point,
+                kind in _NETWORK or kind.startswith(("fuse.sshfs", "fuse.rclone", "fuse.s3")),
+            )
+    return remote
+
+
+def _mounts() -> str:
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _unescape(point: str) -> str:
+    for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        point = point.replace(code, sign)
+    return point
+
+
+def _entries_of(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def _list(folder: str, rel: str, names: frozenset[str] | None, found: dict[str, Stamp]) -> None:
+    for entry in _entries_of(folder):
+        name = entry.name
+        if not name.endswith(".md") or name[0] == "." or (names is not None and name not in names):
+            continue
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue  # gone between listing and looking
+        if stat.S_ISREG(info.st_mode):
+            found[f"{rel}/{name}"] = Stamp(info.st_mtime_ns, info.st_size, info.st_ino, info.st_ctime_ns)
+
+
+def _entries(text: str, place: Place, rel: str) -> Iterator[Document]:
+    if place.slug is None and "## " not in text:
+        return  # a generated list of topics
+    from lamina.formats.entry import parse_topic
+
+    topic = parse_topic(text)
+    title = topic.title or place.slug or LAYERS[place.layer].title
+    for entry in topic.entries:
+        yield _document(entry, place.scope, place.layer, title, rel)
+
+
+def _document(entry: Entry, scope: Scope, layer: str, topic: str, rel: str) -> Document:
+    more = [field.value for field in entry.fields if field.label.lower() not in _SHOWN_ELSEWHERE]
+    return Document(
+        entry.id,
+        scope.name,
+        layer,
+        topic,
+        entry.heading,
+        entry.body,
+        rel,
+        entry.line,
+        entry.date,
+        entry.importance,
+        entry.trust,
+        entry.volatility or "",
+        entry.verified,
+        entry.valid_until,
+        entry.source,
+        entry.branch,
+        " ".join(more),
+    )
+
+
+def _sections(text: str, place: Place, rel: str) -> Iterator[Document]:
+    from lamina.formats.state import parse_state
+
+    at = 0
+    for section in parse_state(text).sections:
+        day = section.verified.date() if section.verified else None
+        at = max(text.find(section.raw, at), at)
+        yield Document(
+            "", place.scope.name, place.layer, LAYERS[place.layer].title, section.title, section.text, rel,
+            1 + text.count("\n", 0, at), day, verified=day,
+        )  # fmt: skip
