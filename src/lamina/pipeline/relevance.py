@@ -14,6 +14,7 @@ from datetime import datetime
 from lamina.formats.event import Author, Event, Kind, Session
 from lamina.pipeline import noise
 from lamina.pipeline.redact import redact, without_private
+from lamina.pipeline.statements import condensed, shares
 
 _CUT = 65_536  # characters of one event that are looked at: a hundred times what is kept
 _OPEN_CALLS = 256  # calls that wait for their result; a result that comes later is not joined
@@ -22,6 +23,7 @@ _FAILURES = 8  # of one turn
 _ERROR_CHARS = 240
 _COMMAND_CHARS = 160
 _TRIVIAL_SIGNAL = 120
+_SHARES = 3  # gists of one answer: a long one tells more than its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,23 +268,23 @@ class _Window:
             self.draft = _Draft(event.seq, event.seq, event.time, kept, size=_bytes(kept))
 
     def _model(self, event: Event) -> Iterator[Material]:
-        text = clip(noise.without_openers(plain(event.text)), self.limits.chars)
-        if not text:
+        parts = shares(noise.without_openers(condensed(plain(event.text))), self.limits.chars, _SHARES)
+        if not parts:
             self.see(event)
-            return
-        if self._full(text, user=False):
-            self.end_turn()
-            yield self.material()
-            self._clear()
-        self.see(event)
-        draft = self._draft(event)
-        draft.gists.append(text)
-        draft.seqs.append(event.seq)
-        draft.times.append(event.time)
-        draft.size += _bytes(text)
+        for text in (clip(part, self.limits.chars) for part in parts):
+            if self._full(text, user=False):
+                self.end_turn()
+                yield self.material()
+                self._clear()
+            self.see(event)
+            draft = self._draft(event)
+            draft.gists.append(text)
+            draft.seqs.append(event.seq)
+            draft.times.append(event.time)
+            draft.size += _bytes(text)
         for failure in self.open:
-            if not failure.words:
-                failure.words, failure.seq = text, event.seq
+            if parts and not failure.words:
+                failure.words, failure.seq = clip(parts[0], self.limits.chars), event.seq
 
     def _draft(self, event: Event) -> _Draft:
         if self.draft is None:
