@@ -21,48 +21,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from lamina.formats.dates import parse_day, parse_time, render_time
+from lamina.formats.bullet import Bullet, is_bullet, parse_bullet, render_bullet, span_of
+from lamina.formats.dates import parse_time, render_time
 from lamina.formats.lines import fold, newline_of
 from lamina.formats.structure import split_lines
 
+__all__ = ["Bullet", "Note", "Section", "note_name", "parse_note", "render_note"]
+
 _BREAKS: Final = ("\n", "\r")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_ITEM: Final = re.compile(r"[-*+](?: (.*))?")
-_LABELLED: Final = re.compile(r"\*\*([^*:]{1,60}):\*\*(?: (.*))?")
-_DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}):(?: (.*))?")
-_LIKE_LABEL: Final = re.compile(r"\\*\*\*")
-_LIKE_DAY: Final = re.compile(r"\\*[0-9]{4}-[0-9]{2}-[0-9]{2}:")
-_PROVENANCE: Final = re.compile(
-    r"[ \t]+[-*+] #([0-9]{1,15})(?:-([0-9]{1,15}))?(?: “(.*)”)?(?: \((user|assistant|tool)\))?[ \t]*"
-)
 _RANGE: Final = re.compile(r".*#([0-9]{1,15})(?:-([0-9]{1,15}))?")
 _FIELD: Final = re.compile(r"((?:[-*+] )?\*\*([^*:]{1,60}):\*\*[ \t]*)(.*)")
 _PLAIN_FIELD: Final = re.compile(r"((?:[-*+] )?([A-Za-z][A-Za-z _-]{0,30}):[ \t]*)(.*)")
 _SAFE_HOST: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SAFE_SESSION: Final = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9])?")
 _LIKE_HASHED: Final = re.compile(r".*-[0-9a-f]{10}")
-
-
-@dataclass(frozen=True, slots=True)
-class Bullet:
-    """One durable thing said in a session.
-
-    `first` and `last` are sequence numbers of records. `who` said the `quote`: `user`, `assistant` or
-    `tool`. A bullet written by hand has its section's range, no quote, and counts as the assistant's.
-    """
-
-    label: str
-    text: str
-    day: date | None
-    first: int
-    last: int
-    quote: str = ""
-    who: str = "assistant"
-    raw: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +75,7 @@ class Note:
     paths: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     extra: tuple[tuple[str, str], ...] = ()
-    raw: str = field(default="", compare=False, repr=False)
+    raw: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -266,7 +243,7 @@ def _parse_head(head: str) -> Note:
 
 def _render_head(note: Note) -> str:
     wanted = _wanted(note)
-    if not note.raw:
+    if note.raw is None:
         title = fold(f"# Note — {note.host} {note.session}")
         fields = (f"**{label}:** {text}".rstrip() for label, text in wanted.values())
         return "\n".join([title, "", *fields, ""])
@@ -306,7 +283,8 @@ def _set_field(head: str, key: str, field: tuple[str, str] | None) -> str:
         )
     elif field is not None:
         rank = _ORDER.index(key) if key in _BY_KEY else len(_ORDER)
-        before = [each for each in here if each.key not in _BY_KEY or _ORDER.index(each.key) < rank]
+        known = [each for each in here if each.key in _BY_KEY and _ORDER.index(each.key) < rank]
+        before = here if rank == len(_ORDER) else known or here
         _insert(lines, field, before[-1] if before else None)
     return "".join(lines)
 
@@ -347,74 +325,18 @@ def _parse_section(lines: list[str], note: Note) -> Section:
     moment, _, _ = title.partition(" · ")
     at = parse_time(moment) or note.captured or note.started or _EPOCH
     span = _RANGE.fullmatch(title)
-    first, last = _span(span) if span else (note.first, note.last)
-    items = [index for index, line in enumerate(lines) if _ITEM.fullmatch(line.rstrip("\r\n"))]
+    first, last = span_of(span) if span else (note.first, note.last)
+    items = [index for index, line in enumerate(lines) if is_bullet(line)]
     head, *rest = _cut(lines, items)
-    bullets = tuple(_parse_bullet(chunk, first, last) for chunk in rest)
+    bullets = tuple(parse_bullet(chunk, first, last) for chunk in rest)
     return Section(at, bullets, first, last, "".join(head))
-
-
-def _span(match: re.Match[str]) -> tuple[int, int]:
-    first = int(match[1])
-    return first, int(match[2]) if match[2] else first
-
-
-def _parse_bullet(lines: list[str], first: int, last: int) -> Bullet:
-    item = _ITEM.fullmatch(lines[0].rstrip("\r\n"))
-    rest = item[1] or "" if item else ""
-    quote, who = "", "assistant"
-    for line in lines[1:]:
-        if provenance := _PROVENANCE.fullmatch(line.rstrip("\r\n")):
-            first, last = _span(provenance)
-            quote, who = provenance[3] or "", provenance[4] or who
-            break
-        if not line.strip() or line[0] not in " \t":
-            break
-        rest = f"{rest} {line.strip()}"  # a person wrapped the text
-    label, day, text = _parse_text(rest.strip())
-    return Bullet(label, text, day, first, last, quote, who, "".join(lines))
-
-
-def _parse_text(rest: str) -> tuple[str, date | None, str]:
-    label = ""
-    if match := _LABELLED.fullmatch(rest):
-        label, rest = match[1], match[2] or ""
-    elif _LIKE_LABEL.match(rest):
-        rest = rest.removeprefix("\\")
-    match = _DATED.fullmatch(rest)
-    day = parse_day(match[1]) if match else None
-    if match and day:
-        return label, day, match[2] or ""
-    if _LIKE_DAY.match(rest):
-        rest = rest.removeprefix("\\")
-    return label, None, rest
-
-
-def _render_text(bullet: Bullet) -> str:
-    text = fold(bullet.text)
-    if bullet.day:
-        text = f"{bullet.day.isoformat()}: {text}"
-    elif _LIKE_DAY.match(text):
-        text = "\\" + text
-    label = fold(re.sub("[*:]", " ", bullet.label))[:60].strip()
-    if label:
-        return f"**{label}:** {text}"
-    return "\\" + text if _LIKE_LABEL.match(text) else text
-
-
-def _render_bullet(bullet: Bullet, end: str) -> str:
-    span = f"#{bullet.first}-{bullet.last}"
-    quote = fold(bullet.quote)
-    provenance = f"  - {span} “{quote}”" if quote else f"  - {span}"
-    who = f" ({bullet.who})" if bullet.who in {"user", "assistant", "tool"} else ""
-    return f"- {_render_text(bullet)}".rstrip() + end + provenance + who + end
 
 
 def render_note(note: Note) -> str:
     """Write a note; parts that are as they were parsed keep their bytes, only changed ones are rewritten."""
     head = _render_head(note)
     end = newline_of(head)
-    base = _parse_head(note.raw)
+    base = _parse_head(note.raw or "")
     out = [head]
     for section in note.sections:
         _write_section(out, section, base, end)
@@ -432,8 +354,8 @@ def _write_section(out: list[str], section: Section, base: Note, end: str) -> No
         out.append(f"## {render_time(section.at)} · {span}{end}{end}")
     for bullet in section.bullets:
         _start_line(out, end)
-        same = bullet.raw and bullet == _parse_bullet(split_lines(bullet.raw), section.first, section.last)
-        out.append(bullet.raw if same else _render_bullet(bullet, end))
+        same = bullet.raw and bullet == parse_bullet(split_lines(bullet.raw), section.first, section.last)
+        out.append(bullet.raw if same else render_bullet(bullet, end))
 
 
 def _start_line(out: list[str], end: str, *, blank: bool = False) -> None:
