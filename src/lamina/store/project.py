@@ -7,24 +7,21 @@ remembered; everything else waits for the person.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from lamina import errors
-from lamina.store import files
+from lamina.formats.dates import render_time
+from lamina.store import files, tomlfile
 from lamina.store.registry import Batch, edit, parse_object, part
 from lamina.store.repository import Repository, find
 
 NAME = ".lamina.toml"
 TRUST = "state/trust.json"
-_MAX_BYTES = 1_048_576
 _FIXED = {"isolate": "worktree", "stage": "branch"}
 _OWN_RULE = frozenset({"workspace", "review", "exclude", "memory_path"})
-_SALVAGED = _OWN_RULE | frozenset(_FIXED) | {"capture"}
 _NEVER = frozenset({"root"})
 """The store is open before a project is read; a repository can't move it."""
 
@@ -114,9 +111,9 @@ def trust(batch: Batch, identity: str, project: Project | None) -> None:
     """Remember that the person accepts a repository and, if it has one, its project file as it is now."""
 
     def change(said: dict[str, Any]) -> None:
-        part(said, "repositories")[identity] = _stamp(batch.at)
+        part(said, "repositories")[identity] = render_time(batch.at)
         if project is not None:
-            record = {"identity": identity, "sha256": project.sha256, "at": _stamp(batch.at)}
+            record = {"identity": identity, "sha256": project.sha256, "at": render_time(batch.at)}
             part(said, "files")[_real(project.path)] = record
 
     _change_trust(batch, change)
@@ -150,61 +147,23 @@ def find_file(folder: Path, *, home: Path, store_root: Path, repository: Reposit
 
 
 def read(path: Path) -> Project:
-    """Read a project file; whatever is wrong with it is a warning `file:line: …`, never an error."""
-    try:
-        text = files.read_bytes(Path(_real(path))).decode("utf-8-sig")
-    except errors.LaminaError as problem:
-        return Project(path, warnings=(problem.message,))
-    except UnicodeDecodeError as problem:
-        line = problem.object[: problem.start].count(b"\n") + 1
-        return Project(path, warnings=(f"{path}:{line}: not UTF-8, so the file is not used",))
-    if len(text) > _MAX_BYTES:
-        return Project(path, warnings=(f"{path}:1: larger than 1 MiB, so the file is not used",))
-    said, damage = _parse(path, text)
+    """Read a project file; whatever is wrong with it is a warning `file:line: …`, never an error.
+
+    Of a damaged file only the harmless settings count that can still be read, and it can't be trusted.
+    """
+    file = tomlfile.load(path)
+    if file is None:
+        return Project(path)
     values: dict[str, Any] = {}
-    warnings = [*damage]
-    for key, value in said.items():
+    warnings = [*file.warnings]
+    for key, value in file.values.items():
         expected = _expected(path.parent, key, value)
         if expected:
-            warnings.append(
-                f"{path}:{_line_of(text, key)}: {key} = {value!r} is not used: expected {expected}"
-            )
-        else:
+            line = tomlfile.line_of(file.text, key)
+            warnings.append(f"{path}:{line}: {key} = {value!r} is not used: expected {expected}")
+        elif file.whole or _is_free(key, value):
             values[key] = value
-    return Project(path, "" if damage else files.fingerprint(text), values, tuple(warnings))
-
-
-def _parse(path: Path, text: str) -> tuple[dict[str, Any], list[str]]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text), []
-    except tomllib.TOMLDecodeError as problem:
-        place = re.search(r"at line (\d+)", str(problem))
-        line = place[1] if place else str(text.count("\n") + 1)
-        reason = str(problem).partition(" (at ")[0]
-        return _salvaged(text), [
-            f"{path}:{line}: not TOML: {reason}; only the plain lines that can be read count"
-        ]
-
-
-def _salvaged(text: str) -> dict[str, Any]:
-    """Save the harmless settings of a damaged file that stand on lines of their own.
-
-    A slip elsewhere must not publish an excluded folder or file the memory under another workspace.
-    """
-    import tomllib
-
-    saved: dict[str, Any] = {}
-    for line in text.splitlines():
-        if line.lstrip().startswith("["):
-            break
-        if line.partition("=")[0].strip() in _SALVAGED:
-            try:
-                saved |= tomllib.loads(line)
-            except tomllib.TOMLDecodeError:
-                continue
-    return saved
+    return Project(path, files.fingerprint(file.text) if file.whole else "", values, tuple(warnings))
 
 
 def _expected(folder: Path, key: str, value: object) -> str:
@@ -240,11 +199,6 @@ def _reaches(place: Path, top: Path, repository: Repository | None) -> bool:
     return around is None or (repository is not None and around.common_dir == repository.common_dir)
 
 
-def _line_of(text: str, key: str) -> int:
-    found = re.search(rf"(?m)^\s*[\"']?{re.escape(key)}[\"']?\s*[=.]|^\s*\[+\s*{re.escape(key)}\b", text)
-    return text.count("\n", 0, found.end()) + 1 if found else 1
-
-
 def _change_trust(batch: Batch, change: Callable[[dict[str, Any]], None]) -> None:
     try:
         parse_object(batch.text(TRUST) or "{}", TRUST)
@@ -266,7 +220,3 @@ def _pair(value: object) -> tuple[str, str] | None:
 
 def _real(path: Path) -> str:
     return os.path.realpath(path)
-
-
-def _stamp(at: datetime) -> str:
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from lamina import errors
+from lamina.formats.dates import render_time
 from lamina.formats.scope import is_key
 from lamina.store.identity import RootCommits, Workspace, assign
 from lamina.store.registry import CONFIG, PATHS, Batch, Registry, edit, part
@@ -36,7 +37,7 @@ def register(
     workspace = _settled(workspace, registry, root_commits)
     key = str(workspace.key)
     known = registry.get(key)
-    stamp = batch.at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    stamp = render_time(batch.at)
     if known is None or not known.listed:
         created = (known.created if known else "") or stamp
         edit(batch, CONFIG, lambda said: _add_key(said, key, workspace.title, created))
