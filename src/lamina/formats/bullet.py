@@ -56,10 +56,10 @@ def span_of(match: re.Match[str]) -> tuple[int, int]:
 def parse_bullet(lines: list[str], first: int, last: int) -> Bullet:
     """Read a bullet from its lines, all up to the next one; without provenance it has the given range.
 
-    Indented lines before the provenance belong to the text (a person wrapped it); the rest is kept in `raw` alone.
+    Indented lines before the provenance belong to the text (a person wrapped it); others are in `raw` alone.
     """
     item = _ITEM.fullmatch(lines[0].rstrip("\r\n"))
-    rest = item[1] or "" if item else ""
+    parts = [item[1] or "" if item else ""]
     quote, who = "", "assistant"
     for line in lines[1:]:
         if provenance := _PROVENANCE.fullmatch(line.rstrip("\r\n")):
@@ -68,8 +68,8 @@ def parse_bullet(lines: list[str], first: int, last: int) -> Bullet:
             break
         if not line.strip() or line[0] not in " \t":
             break
-        rest = f"{rest} {line.strip()}"
-    label, day, text = _parse_text(rest.strip())
+        parts.append(line.strip())
+    label, day, text = _parse_text(" ".join(parts).strip())
     return Bullet(label, text, day, first, last, quote, who, "".join(lines))
 
 

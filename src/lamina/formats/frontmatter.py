@@ -19,6 +19,7 @@ _KEY: Final = re.compile(
     r"""(?:([A-Za-z_][\w.-]*(?: [\w.-]+){0,5})|"([^"\\]+)"|'([^'\\]+)')[ \t]*:(?:[ \t](.*))?"""
 )
 _PIECES_LIMIT: Final = 200
+_BRACKETS_LIMIT: Final = 1_000  # its time grows with the square of the depth
 _YAML_LIMIT: Final = 65_536  # the parser is pure Python; a longer header is read line by line
 
 
@@ -154,7 +155,7 @@ def _plain(line: str) -> str:
 
 def _safe_load(text: str, *, typed: bool) -> Any:
     """Load YAML without aliases and tags, so that it can neither grow nor run anything; None on any fault."""
-    if len(text) > _YAML_LIMIT:
+    if len(text) > _YAML_LIMIT or text.count("[") + text.count("{") > _BRACKETS_LIMIT:
         return None
     import yaml
 
