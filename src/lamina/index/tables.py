@@ -274,5 +274,6 @@ def _expanded(db: sqlite3.Connection, rows: Sequence[int]) -> Iterator[tuple[int
             part,
         ).fetchall()
         for row, heading, topic, text, id_, scope, day, more in found:
-            place = f"{id_} {scope.removeprefix('workspace:')} {day} {months[int(day[5:7]) - 1] if day else ''} {more}"
+            month = months[int(day[5:7]) - 1] if day else ""
+            place = f"{id_} {scope.removeprefix('workspace:')} {day or ''} {month} {more}"
             yield row, expand(heading), expand(topic), expand(text), expand(place)

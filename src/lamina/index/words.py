@@ -210,7 +210,7 @@ def _run(run: str) -> Term:
 
 
 def _parts(piece: str) -> Iterator[str]:
-    """Yield what a piece of Han and Kana can be found by; Katakana is an alphabet, so pairs say too little."""
+    """Yield what finds a piece of Han and Kana; Katakana is an alphabet, so its pairs say too little."""
     for stretch in re.findall(f"[{_KATAKANA}]+|[^{_KATAKANA}]+", piece):
         if re.match(f"[{_KATAKANA}]", stretch):
             yield stretch

@@ -1,0 +1,298 @@
+"""Search as people and agents meet it: what was found, weighed by what is known about each entry.
+
+Engines score what stands in the text. Here the score is multiplied by weights near 1 for trust, freshness,
+importance, scope and time, so that they decide between entries that fit about equally well and never lift
+one that does not fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date as Date  # noqa: N812 - `date` is a field's own name here
+from datetime import datetime, time
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from lamina import errors
+from lamina.formats.freshness import Freshness, freshness, state_freshness
+from lamina.formats.layers import layer_named
+from lamina.formats.scope import GLOBAL, Scope, parse_scope
+from lamina.index import words
+from lamina.index.base import CURRENT, TRUSTS, Query
+
+if TYPE_CHECKING:
+    from lamina.index.base import Document, Index, Match
+
+SNIPPET = 320
+_DEPTH = 50
+_TAIL = 0.05  # what scores less than this share of the best shares only its commonest words
+
+_TRUST = {"approved": 1.0, "candidate": 0.85, "superseded": 0.5, "forgotten": 0.4}
+_FRESHNESS = {"fresh": 1.0, "aging": 0.97, "stale": 0.88, "expired": 0.7, "unverified": 0.95}
+_IMPORTANCE = {1: 0.92, 2: 0.96, 3: 1.0, 4: 1.04, 5: 1.08}
+_HERE, _ELSEWHERE = 1.05, 0.95
+_RECENT, _RECENT_DAYS = 0.05, 60
+_NAMED = 4.0  # the query is this entry's id
+_SAME_TOPIC, _SAME_LAYER = 0.97, 0.99
+_FREE = 3  # so many of one topic or layer cost nothing
+
+
+class Hit(NamedTuple):
+    """One entry found. `parts` are the engines' scores and the weights that made the score."""
+
+    id: str
+    scope: str
+    layer: str
+    topic: str
+    heading: str
+    snippet: str
+    file: str
+    line: int
+    score: float
+    parts: Mapping[str, float]
+    trust: str
+    freshness: str
+    age_days: int | None
+    source: str
+
+
+class Found(NamedTuple):
+    """What a search gave, best first, and which engines ran; `terms` were looked for, `dropped` were not."""
+
+    query: str
+    engines: tuple[str, ...]
+    hits: tuple[Hit, ...]
+    terms: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def question(  # noqa: PLR0913 - one argument for each filter of the command
+    text: str,
+    *,
+    here: Scope | None = None,
+    scope: str = "",
+    layers: Iterable[str] = (),
+    topic: str = "",
+    trust: Iterable[str] = (),
+    since: Date | None = None,
+    until: Date | None = None,
+    branch: str = "",
+    limit: int = 10,
+) -> Query:
+    """Make a query from what a caller said, checked.
+
+    `scope` is "" (the workspace `here` and global), `all`, `global`, `workspace` (`here` alone) or a scope's
+    name. `trust` is empty (approved and candidates), states, or `all`. Raises UsageError for a blank text and
+    for a name that does not exist.
+    """
+    if not text.strip():
+        raise errors.UsageError("the query is blank", "say what to look for: lamina search WORDS")
+    if limit < 1:
+        raise errors.UsageError(f"a limit of {limit} shows nothing", "use --limit 1 or more")
+    return Query(
+        text,
+        limit,
+        _scopes(scope, here),
+        tuple(layer_named(name).name for name in layers),
+        topic,
+        _trust(trust),
+        since,
+        until,
+        frozenset({branch} if branch else ()),
+    )
+
+
+def search(index: Index, query: Query, *, today: Date, here: Scope | None = None) -> Found:
+    """Ask the index and weigh what it found; equal scores keep the index's order."""
+    answer = index.search(query._replace(limit=max(_DEPTH, 5 * query.limit)))
+    best = max((match.score for match in answer.matches), default=0.0)
+    fitting = [match for match in answer.matches if match.score >= _TAIL * best]
+    rough = _sorted(_weigh(match, query.text, today, here, exact=False) for match in fitting)
+    weighed = _sorted(_weigh(each.match, query.text, today, here) for each in rough[: 2 * query.limit])
+    hits = [_hit(each, query.text) for each in _mixed(weighed, query.limit)]
+    return Found(query.text, answer.engines, tuple(hits), answer.terms, answer.dropped, answer.notes)
+
+
+def snippet(text: str, query: str, width: int = SNIPPET) -> str:
+    """Return the whole text up to `width` characters, else that many around the best match."""
+    if len(text) <= width:
+        return text
+    start = _best_start(text, _needles(query), width)
+    room = width - (start > 0)
+    end = len(text) if start + room >= len(text) else start + room - 1
+    if start:
+        start = _word_start(text, start)
+    if end < len(text):
+        end = _word_end(text, end)
+    return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")
+
+
+class _Weighed(NamedTuple):
+    match: Match
+    score: float
+    weights: Mapping[str, float]
+    grade: Freshness
+
+
+def _sorted(weighed: Iterable[_Weighed]) -> list[_Weighed]:
+    return sorted(weighed, key=lambda each: -each.score)
+
+
+def _weigh(match: Match, text: str, today: Date, here: Scope | None, *, exact: bool = True) -> _Weighed:
+    document = match.document
+    grade = grade_of(document, today, exact=exact)
+    weights = {
+        "trust": _TRUST.get(document.trust, 1.0),
+        "freshness": _FRESHNESS.get(grade.grade, 1.0),
+        "importance": _IMPORTANCE.get(document.importance, 1.0),
+        "scope": _scope_weight(document.scope, here),
+        "time": _time_weight(document.date, today),
+        "id": _NAMED if _is_named(document, text) else 1.0,
+    }
+    return _Weighed(match, match.score * prod(weights.values()), weights, grade)
+
+
+def _is_named(document: Document, text: str) -> bool:
+    wanted = text.strip().lower()
+    return wanted == document.id.lower() != "" or (
+        bool(document.more) and wanted in document.more.lower().split()
+    )
+
+
+def grade_of(document: Document, today: Date, *, exact: bool = True) -> Freshness:
+    """Return how far a document can still be relied on today.
+
+    Looking for wording that binds it to its day is dear; without `exact` that is left out.
+    """
+    if document.layer == "state":
+        verified = datetime.combine(document.verified, time()) if document.verified else None
+        return state_freshness(verified, datetime.combine(today, time()))
+    volatility = document.volatility or (None if exact else "normal")
+    text = f"{document.heading}\n{document.text}"
+    return freshness(document.date, document.verified, document.valid_until, volatility, text, today)
+
+
+def _scope_weight(scope: str, here: Scope | None) -> float:
+    if here is not None and scope == here.name and scope != GLOBAL:
+        return _HERE
+    return 1.0 if scope == GLOBAL or here is None else _ELSEWHERE
+
+
+def _time_weight(day: Date | None, today: Date) -> float:
+    """Return a little more than 1 for what is recent; a day to come counts as today."""
+    if day is None:
+        return 1.0
+    age = max(0, (today - day).days)
+    return 1.0 + _RECENT * float(0.5 ** (age / _RECENT_DAYS))
+
+
+def _mixed(weighed: Sequence[_Weighed], limit: int) -> Iterable[_Weighed]:
+    """Choose the best ones so that no topic and no layer fills the list while others fit nearly as well."""
+    left = list(weighed)
+    topics: dict[tuple[str, str, str], int] = {}
+    layers: dict[str, int] = {}
+    for _ in range(min(limit, len(left))):
+        at, best = 0, -1.0
+        for n, each in enumerate(left):
+            if each.score <= best:
+                break  # sorted, and crowding only lowers
+            d = each.match.document
+            same_topic, same_layer = topics.get((d.scope, d.layer, d.topic), 0), layers.get(d.layer, 0)
+            factor = _SAME_TOPIC ** max(0, same_topic - _FREE) * _SAME_LAYER ** max(0, same_layer - _FREE)
+            if each.score * factor > best:
+                at, best = n, each.score * factor
+        d = left[at].match.document
+        topics[d.scope, d.layer, d.topic] = topics.get((d.scope, d.layer, d.topic), 0) + 1
+        layers[d.layer] = layers.get(d.layer, 0) + 1
+        yield left.pop(at)
+
+
+def _hit(each: _Weighed, text: str) -> Hit:
+    d = each.match.document
+    weights = {name: weight for name, weight in each.weights.items() if weight != 1.0}
+    parts = {name: round(value, 4) for name, value in {**each.match.parts, **weights}.items()}
+    return Hit(
+        d.id, d.scope, d.layer, d.topic, d.heading, snippet(d.text, text), d.file, d.line, round(each.score, 4),
+        parts, d.trust, each.grade.grade, each.grade.age_days, d.source,
+    )  # fmt: skip
+
+
+def _scopes(scope: str, here: Scope | None) -> tuple[str, ...]:
+    local = here.name if here is not None and here.name != GLOBAL else ""
+    if not scope:
+        return (local, GLOBAL) if local else (GLOBAL,)
+    if scope == "all":
+        return ()
+    if scope == "workspace":
+        if not local:
+            raise errors.UnknownScope("there is no workspace here", "name one: --scope workspace:KEY")
+        return (local,)
+    return (parse_scope(scope).name,)
+
+
+def _trust(names: Iterable[str]) -> frozenset[str]:
+    chosen = frozenset(names)
+    if not chosen:
+        return CURRENT
+    unknown = sorted(chosen - TRUSTS - {"all"})
+    if unknown:
+        raise errors.UsageError(
+            f"no trust is called {unknown[0]!r}", f"use all or: {', '.join(sorted(TRUSTS))}"
+        )
+    return TRUSTS if "all" in chosen else chosen
+
+
+def _needles(query: str) -> list[str]:
+    terms = words.parse(query)
+    strong = [term for term in terms if not term.weak] or list(terms)
+    return list(dict.fromkeys(needle for term in strong for needle in term.needles))[:60]
+
+
+def _best_start(text: str, needles: Sequence[str], width: int) -> int:
+    """Return where a window holds most different words; 0 when there are none."""
+    found: list[tuple[int, int, int]] = []
+    for number, needle in enumerate(needles):
+        edge = r"(?<!\w)" if needle[0].isascii() else ""
+        for match in re.finditer(edge + re.escape(needle), text, re.IGNORECASE):
+            found.append((match.start(), match.end(), number))
+            if len(found) > 1_000:
+                break
+    if not found:
+        return 0
+    found.sort()
+    best, first, last = 0, found[0][0], found[0][1]
+    tail = 0
+    inside: dict[int, int] = {}
+    for start, end, number in found:
+        inside[number] = inside.get(number, 0) + 1
+        while end - found[tail][0] > width * 3 // 4 and found[tail][0] < start:
+            gone = found[tail][2]
+            inside[gone] -= 1
+            if not inside[gone]:
+                del inside[gone]
+            tail += 1
+        if len(inside) > best:
+            best, first, last = len(inside), found[tail][0], end
+    start = first - max(0, (width - (last - first)) // 3)
+    return max(0, min(start, len(text) - width + 1))
+
+
+def _word_start(text: str, at: int) -> int:
+    """Return the next beginning of a word, or nearly `at` itself where words have no spaces."""
+    if text[at - 1].isspace():
+        return at
+    for n in range(at, min(at + 40, len(text))):
+        if text[n].isspace():
+            return n + 1
+    return at
+
+
+def _word_end(text: str, at: int) -> int:
+    if text[at].isspace():
+        return at
+    for n in range(at, max(at - 40, 0), -1):
+        if text[n - 1].isspace():
+            return n - 1
+    return at
