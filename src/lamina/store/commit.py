@@ -149,7 +149,7 @@ class _Writer:
 
     def _reread(self, rel: str) -> None:
         place = place_of(rel)
-        if place is not None and place.slug is None:
+        if place is not None and journal.is_generated(rel):
             migrate.layer(self.batch, place.scope, place.layer)
 
     def _stage(self, plan: list[Change]) -> dict[str, Path | None]:

@@ -27,6 +27,9 @@ ANY: Final = _Any()
 
 Expected = str | None | _Any
 
+TEMPORARY = ".lamina-"
+"""How the names of files begin that are not in place yet."""
+
 _serial = itertools.count()
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _HINTS = {
@@ -155,7 +158,7 @@ def write_text(path: Path, text: str, *, expected: Expected = ANY, durable: bool
 
 def stage(text: str, folder: Path, *, durable: bool = True) -> Path:
     """Write a text to a new file of its own in `folder` and return its path."""
-    name = f".lamina-{os.getpid()}-{next(_serial)}-{time.monotonic_ns():x}.tmp"
+    name = f"{TEMPORARY}{os.getpid()}-{next(_serial)}-{time.monotonic_ns():x}.tmp"
     path = folder / name
     data = encode(text)
     try:

@@ -18,7 +18,7 @@ LOCAL_FOLDERS = ("index", "state", "digests", "logs")
 """Folders that are derived or belong to one machine: never committed."""
 
 _MAX_NAME_BYTES = 255
-_FORBIDDEN = frozenset('<>:"|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
+_FORBIDDEN = frozenset('<>:"/|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
 
 
 class Place(NamedTuple):

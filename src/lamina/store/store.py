@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lamina.store.write import Writing
 
 _GITIGNORE = "".join(f"/{name}/\n" for name in LOCAL_FOLDERS)
-_OURS = {*LOCAL_FOLDERS, GLOBAL, "workspaces", "SYSTEM.md", "suppressed.jsonl"}
+_OURS = {*LOCAL_FOLDERS, GLOBAL, "workspaces", "SYSTEM.md", "suppressed.jsonl", "memory.json"}
 _OURS |= {".git", ".gitignore", ".gitattributes", ".DS_Store"}
 _MANY = tuple(name for name, layer in LAYERS.items() if layer.many)
 
@@ -106,7 +106,8 @@ class Store:
         """Start a batch of changes that is written when the block ends, whole or not at all.
 
         Holds the store's lock all the time, so keep slow work outside. A raised exception writes nothing.
-        `step` is told each step of the final writing; `dry_run` works everything out and writes nothing. Raises ReadOnlyStore, Busy, UnwritableStore.
+        `step` is told each step of the final writing; `dry_run` works everything out and writes nothing.
+        Raises ReadOnlyStore, Busy, UnwritableStore.
         """
         from lamina.store.write import writing
 
@@ -313,7 +314,7 @@ def _create(layout: Layout, now: datetime | None) -> None:
 def _refuse_strange(root: Path) -> None:
     """Refuse a folder that holds other things: everything in a store is committed."""
     try:
-        names = {path.name for path in root.iterdir()}
+        names = {path.name for path in root.iterdir() if not path.name.startswith(files.TEMPORARY)}
     except FileNotFoundError:
         return
     except NotADirectoryError:

@@ -103,7 +103,7 @@ class Writing:
         entry = draft.entry(id_)
         for label, value in (fields or {}).items():
             entry = with_field(entry, label, value)
-        rel = self._topic_rel(scope, layer, draft.topic or draft.heading)
+        rel = self._topic_rel(scope, layer, draft.topic.strip() or draft.heading)
         if draft.replaces:
             self._change(rel).do(lambda work: _supersede_all(work, id_))
         return self._put_entry(rel, id_, entry)
@@ -273,7 +273,7 @@ class Writing:
         ledger = self.ledger(scope, layer)
         names = self._names(ledger)
         title = nfc(" ".join(title.split()))
-        name = names.get("=" + title) or names.get("/" + folded(title))
+        name = names.get("=" + title) or self._by_slug(names, title)
         if name is None:
             slug = topic_slug(title, {key[1:] for key in names if key[0] == "!"})
             name = names.get("/" + folded(slug)) or safe_name(f"{slug}.md")
@@ -282,8 +282,14 @@ class Writing:
         self._change(rel).entitle(title)
         return rel
 
+    @staticmethod
+    def _by_slug(names: dict[str, str], title: str) -> str | None:
+        """Return the file whose slug was given for a title, unless that only differs in case from a title."""
+        name = names.get("/" + folded(title))
+        return name if name and slug_of(name) == title and "~" + folded(title) not in names else None
+
     def _names(self, ledger: Ledger) -> dict[str, str]:
-        """Map `=title`, `/slug` and, where the file has a title of its own, `!slug` to file names."""
+        """Map `=title`, `~folded title`, `/slug` and, where the file has its own title, `!slug` to names."""
         names = self._titles.get((ledger.scope, ledger.layer))
         if names is None:
             names = self._titles[ledger.scope, ledger.layer] = {}
@@ -297,6 +303,7 @@ def _name(names: dict[str, str], name: str, title: str) -> None:
     names.setdefault("/" + slug, name)
     if title:
         names.setdefault("=" + title, name)
+        names.setdefault("~" + folded(title), name)
         names.setdefault("!" + slug, name)
 
 
