@@ -1,0 +1,419 @@
+"""Finds secrets by the name they are given to: `password = …`, `the token is …`, `密码是 …`.
+
+A name says what kind of secret may follow, the way it is written says how sure that is, and
+the value decides: configuration is believed, prose only if the value is no word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+# What can begin or be part of a secret's name, lower-cased. Cheap to look for in any text.
+STEMS = ("pass", "pwd", "secret", "token", "key", "cred", "auth", "mnemonic", "senha", "wort", "parol", "hasl", "clave", "seed")  # fmt: skip
+FOREIGN_STEMS = (
+    "contraseña", "hasło", "пароль", "ключ", "токен", "секрет", "密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "令牌", "パスワード", "トークン",
+    "シークレット", "秘密鍵", "暗証", "비밀번호", "암호", "토큰", "şifre", "lösenord", "mật khẩu", "पासवर्ड", "كلمة المرور", "كلمة السر", "סיסמה", "รหัสผ่าน",
+)  # fmt: skip
+
+_PASSWORDS = frozenset(
+    "password passwords passwd passwort kennwort losungswort pwd pass passphrase passcode passwrd pswd "
+    "contraseña contrasena senha hasło haslo пароль密码 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 parola parole şifre wachtwoord "
+    "lösenord losenord adgangskode salasana пароль पासवर्ड סיסמה รหัสผ่าน mnemonic pgpassword sshpass dbpass dbpassword "
+    "rootpassword userpassword adminpassword".split(" ")
+)
+_SECRETS = frozenset(
+    "secret secrets apikey secretkey privatekey accesskey authkey clientsecret appsecret credential credentials creds "
+    "encryptionkey signingkey masterkey sharedkey accountkey sharedaccesskey apisecret секрет シークレット 秘密鍵".split(
+        " "
+    )
+)
+_TOKENS = frozenset(
+    "token accesstoken authtoken refreshtoken apitoken bearertoken идтокен токен 令牌 トークン 토큰 tok".split(
+        " "
+    )
+)
+_KEYS = frozenset("key keys ключ 密钥 密鑰 秘钥 clave schlüssel".split(" "))
+_STRONG_KEYS = frozenset(
+    "api access secret private encryption encrypt signing sign master account auth ssh deploy license licence service "
+    "shared app application consumer client admin root session jwt hmac aes crypto webhook storage subscription "
+    "write server bot bearer oauth personal role anon".split(" ")
+)
+_OPEN_KEYS = frozenset(
+    "public primary foreign cache sort partition row group map dict object hash lookup composite unique natural surrogate "
+    "candidate idempotency dedupe i18n translation message shortcut hot arrow tab enter escape lock index join storage_item "
+    "registry state query react routing sharding shard config option setting property field column attribute pub".split(
+        " "
+    )
+)
+_ABOUT = frozenset(
+    "hash hashes hashed hashing field fields length len min max policy count counts type types url uri endpoint name names "
+    "arn id ids path file files dir label hint placeholder prompt input rules rule regex expiry expires expiration expired ttl "
+    "limit limits budget usage manager reset change changed at date algorithm alg version format prefix suffix header headers "
+    "env var ref provider store rotation required enabled strategy size less error errors message strength validator "
+    "validation valid invalid generator encoder service form page screen view test tests check checks auth grant flow".split(
+        " "
+    )
+)
+_STOP = frozenset(
+    "string str text char varchar bytes int integer number bool boolean any object optional required true false null none nil "
+    "undefined empty hidden masked input field label unknown missing invalid wrong incorrect correct valid set unset stored "
+    "default changeme change-me change_me example sample dummy placeholder todo tbd n/a na here there this that the a an "
+    "your my our and or not no yes must should can may will is are was be to for in on of with from by if when then as it "
+    "secret password passwd pass token key apikey api-key secretstr public private plain plaintext plain-text basic bearer "
+    "encrypted hashed redacted removed omitted deleted secure safe strong weak short long old new same different ok okay fine "
+    "good bad gone lost useless enough also only still never always too so very just now back out up off stale fresh "
+    "changed unchanged rotated expired revoked leaked exposed protected generated managed shared blank visible sensitive "
+    "case-sensitive mandatory needed available unavailable present absent kept sent passed read loaded cached global local "
+    "include omit same-origin optionally currently already being what which where how why who something nothing everything anything".split(
+        " "
+    )
+)
+_TECH = re.compile(
+    r"(?:sha-?\d+|md[45]|base-?(?:32|58|64)|utf-?\d+|argon2\w*|pbkdf2|oauth-?\d*|[rhep]s\d{3}|ed25519|x?509|x25519|http/?\d|ipv[46]|"
+    r"k8s|s3|ec2|auth0|1password|i18n|p-?\d{3}|aes-?\d+|rsa-?\d+|v\d+(?:\.\d+)*|\d+(?:-?(?:char\w*|bit\w*|byte\w*|day\w*|hour\w*|min\w*|"
+    r"sec\w*|time\w*|year\w*|month\w*|week\w*|digit\w*|letter\w*|x|st|nd|rd|th|s|m|h|d|k|ms|%))?|totp|2fa|mfa|h2|log4j)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+_REFERENCE = re.compile(
+    r"\$\{|\$\(|\{\{|\{[A-Za-z_][\w.]*\}|\$[A-Z_][A-Z0-9_]*$|\$[a-z_]+$|\$env:|%[A-Z_]{2,}%|%[sdv]\b|<[^<>]*>?$|\*{3,}|•|[xX]{4,}|\.{3}|…|"
+    r"process\.env|os\.environ|os\.getenv|getenv|environ|ENV\[|env\.|env:|vars\.|var\.|secrets\.|config\.|settings\.|vault:|op://|arn:|"
+    r"file:|/run/secrets/|!vault|!secret|ref\+|\[redacted|redacted|\(redacted|your[-_ ]|my[-_](?:secret|password|token|api)|insert[-_ ]|"
+    r"replace[-_ ]|enter[-_ ]|example|placeholder|sops|ENC\[|@@|None$|null$",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+[,;]?|(?:new |await |\w+\.)*[A-Za-z_]\w*[(\[].*", re.DOTALL
+)
+_PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[^\WA-Z\d_]+|\d+|[A-Z]")
+_NAMED = re.compile(r"[\w.-]*")
+_QUALIFIED = re.compile(r"(?<![A-Za-z])([A-Za-z]{2,14})[ \t]$")
+_SEPARATOR = re.compile(
+    r"(?P<close>\\*[\"'`*\])]{0,3})(?:"
+    r"(?:\s{0,4}(?P<sep>:=|=>|={1,2}|:|->|：|＝|\\u003[aAdD]|%3[aAdD])(?:\*{2})?\s{0,4})"
+    r"|(?P<cell>[ \t]{0,12}\|[ \t]{0,4}|>|(?<=[\"'])[ \t]?,[ \t]?(?=\\*[\"']))"
+    r"|(?P<pair>[ \t]?,?\s{1,12}\\*[\"']?value\\*[\"']?[ \t]?[:=][ \t]?)"
+    r"|(?P<prose>(?:\s+(?:for|of|to|on|in|für|para|pour|de)\s+[\w@.'’/-]{1,40}(?:\s+[\w@.'’/-]{1,40}){0,4}?)?\s+"
+    r"(?:(?P<is>is|was)|ist|lautet|es|est|é|è|jest|это|:|=|equals|set to|будет|olarak)\s*:?\s+|\s?(?:是|为|為|は|=|：|는|은|가|이)\s?)"
+    r"|(?P<space>[ \t]{1,2}))"
+)
+_QUOTE = re.compile(r"(?:[bfru]{0,2})(\\*[\"'`]|[“‘「『«])")
+_CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_BARE = re.compile(r"(?:[^\s\"'`,;&<>|\\]|[,;](?=[^\s\"'`])(?![A-Za-z][\w ]{0,30}=)|\\(?![nrt\"']))++")
+_QUERY = re.compile(r"[^\s\"'`&<>#]++")
+_LINE = re.compile(r"\S++")
+_TRAIL = ".,;:!?)]}>*。，；：！？）」、"
+
+
+class Found(NamedTuple):
+    """A secret's place in the text and its kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class _Way(NamedTuple):
+    """How a value is bound to its name."""
+
+    sure: bool = False  # NAME=value as in an environment
+    config: bool = False  # name=value without blanks, a flag, a query
+    quoted: bool = False
+    alone: bool = False  # nothing else follows on the line
+    prose: bool = False
+    english: bool = False
+    loose: bool = False  # only a blank, a comma or a table's bar between name and value
+
+
+def find(text: str, lowered: str) -> Iterator[Found]:
+    """Yield the secrets that names give away, in order, never overlapping.
+
+    `lowered` is `text.lower()` of the same length. Takes linear time.
+    """
+    done = 0
+    for at, size in _places(lowered):
+        if at < done:
+            continue
+        start, end = _name(text, at) if text[at].isascii() else (at, at + size)
+        done = end
+        kind = kind_of(_qualified(text, start), text[start:end])
+        found = _value(text, start, end, kind) if kind else None
+        if found is not None:
+            done = max(done, found.end)
+            yield found
+
+
+def _places(lowered: str) -> list[tuple[int, int]]:
+    places: list[tuple[int, int]] = []
+    for stem in STEMS if lowered.isascii() else STEMS + FOREIGN_STEMS:
+        at = lowered.find(stem)
+        while at >= 0:
+            places.append((at, len(stem)))
+            at = lowered.find(stem, at + len(stem))
+    places.sort()
+    return places
+
+
+def _name(text: str, at: int) -> tuple[int, int]:
+    """Reach from a stem to the ends of its word; a name in an unspaced script is the stem itself."""
+    start = at
+    while start > 0 and at - start < 48 and (text[start - 1].isalnum() or text[start - 1] in "_-."):
+        start -= 1
+    end = at
+    while end < len(text) and end - at < 48 and (_of_word(text[end]) or text[end] in "_-."):
+        end += 1
+    while end > at and text[end - 1] in ".-":
+        end -= 1
+    return start, max(end, at + 1)
+
+
+def _of_word(char: str) -> bool:
+    return char.isalnum() and char < "\u2e80"
+
+
+def _qualified(text: str, start: int) -> str:
+    word = _QUALIFIED.search(text, max(0, start - 16), start)
+    return word[1].lower() if word else ""
+
+
+@cache
+def kind_of(before: str, name: str) -> str:
+    """Name the kind of secret that a name promises: password, secret, token, api-key, key, or none.
+
+    `before` is the word in front of it, as in "api key".
+    """
+    parts = [part.lower() for part in _PART.findall(name)] or [name.lower()]
+    whole = name.lower().strip("_-.")
+    for index in range(len(parts) - 1, -1, -1):
+        rest = parts[index + 1 :]
+        if any(part in _ABOUT for part in rest) or len(rest) > 2:
+            continue
+        kind = _kind(parts[index], parts[index - 1] if index else before, whole)
+        if kind:
+            return kind
+    return _kind(whole, before, whole)
+
+
+def _kind(part: str, before: str, whole: str) -> str:
+    if part in _PASSWORDS:
+        return "password"
+    if part in _SECRETS:
+        return "secret"
+    if part in _TOKENS:
+        return "token"
+    if part in _KEYS:
+        if before in _STRONG_KEYS or not part.isascii() or part == "clave":
+            return "api-key" if before == "api" else "secret" if part.isascii() and part != "clave" else "key"
+        if before and before not in _OPEN_KEYS and whole != part:
+            return "key"
+    if whole in {"_auth", "auth", "identitytoken", "client-key-data"}:
+        return "key"
+    if part == "phrase" and before in {"seed", "recovery", "pass"}:
+        return "password"
+    if whole == "passe":  # mot de passe
+        return "password"
+    return ""
+
+
+def _value(text: str, start: int, end: int, kind: str) -> Found | None:
+    link = _SEPARATOR.match(text, end)
+    if link is None or link.end() >= len(text):
+        return None
+    at = link.end()
+    if link["sep"] and "\n" in link[0]:
+        return _below(text, at, kind)
+    way = _bound(text, start, end, link)
+    quote = _QUOTE.match(text, at)
+    if quote is not None:
+        return _in_quotes(text, quote, kind, way)
+    query = start > 0 and text[start - 1] in "?&"
+    pattern = _QUERY if query else _LINE if way.sure and _begins_line(text, start) else _BARE
+    value = pattern.match(text, at)
+    if value is None:
+        return None
+    bare = value[0].rstrip(_TRAIL)
+    way = way._replace(alone=_ends_line(text, at + len(bare)))
+    if not bare or not is_secret(bare, kind, way):
+        return None
+    whole = value[0] if way.config and _ends_line(text, value.end()) else bare
+    return Found(at, _continued(text, at + len(whole), whole), kind)
+
+
+def _bound(text: str, start: int, end: int, link: re.Match[str]) -> _Way:
+    sep = link["sep"] or ""
+    flag = text.startswith("--", start) or text[max(0, start - 2) : start] == "--"
+    query = start > 0 and text[start - 1] in "?&"
+    tight = sep != "" and link[0].strip("\\\"'`*])") == sep and not sep.startswith(":")
+    shouted = text[start:end].isupper() and "_" in text[start:end] or text[start:end].isupper() and tight
+    return _Way(
+        sure=tight and shouted,
+        config=flag or query or tight or (shouted and sep != ""),
+        prose=link["prose"] is not None,
+        english=link["is"] is not None,
+        loose=(link["space"] is not None and not flag) or link["cell"] is not None,
+    )
+
+
+def _below(text: str, at: int, kind: str) -> Found | None:
+    """Take a value that stands alone on the line below its name, if it can be nothing else."""
+    value = _LINE.match(text, at)
+    if value is None or not _ends_line(text, value.end()) or value[0].endswith(":"):
+        return None
+    bare = value[0].strip("\"'`")
+    if not mixed(bare) or not is_secret(bare, kind, _Way(alone=True, prose=True)):
+        return None
+    begin = at + value[0].find(bare)
+    return Found(begin, begin + len(bare), kind)
+
+
+def _in_quotes(text: str, quote: re.Match[str], kind: str, way: _Way) -> Found | None:
+    mark = quote[1]
+    close = _CLOSERS.get(mark, mark)
+    at = quote.end()
+    line = text.find("\n", at)
+    line = len(text) if line < 0 else line
+    end = text.find(close, at, at + 8192)
+    if end < 0 or (end > line and not _wrapped(text[at:end])):
+        end = min(line, at + 8192)
+    value = text[at:end]
+    if value and is_secret(value, kind, way._replace(quoted=True)):
+        return Found(at, end, kind)
+    return None
+
+
+def _wrapped(value: str) -> bool:
+    """Say whether a quoted value goes over few lines without a blank inside a line."""
+    lines = [line.strip().rstrip("\\") for line in value.split("\n")]
+    return len(lines) <= 4 and all(line and " " not in line for line in lines)
+
+
+def _begins_line(text: str, start: int) -> bool:
+    head = text[max(0, text.rfind("\n", 0, start) + 1, start - 40) : start].strip(" \t#>+-$")
+    return head in {"", "export", "set", "ENV", "ARG", "declare -x", "setx"}
+
+
+def _ends_line(text: str, at: int) -> bool:
+    return (
+        at >= len(text)
+        or text[at] in "\r\n"
+        or text[at : at + 2] in {"\\n", "\\r"}
+        or not text[at : at + 3].strip(" .!。")
+    )
+
+
+def _continued(text: str, end: int, value: str) -> int:
+    """Reach over a line break if the value was wrapped there."""
+    if len(value) < 10:
+        return end
+    more = _WRAP.match(text, end)
+    if more is None or not (mixed(more[1]) and _random_part(more[1])) or not _ends_line(text, more.end()):
+        return end
+    return more.end()
+
+
+_WRAP = re.compile(r"[ \t]*\\?\r?\n[ \t>|]*([A-Za-z0-9+/=_.~-]{4,400})(?=[ \t]*(?:\r?\n|$))")
+
+
+def _random_part(value: str) -> bool:
+    return (
+        sum(char.isdigit() for char in value) >= 1
+        and re.fullmatch(r"[A-Za-z]+[-_]?\d{1,2}|v?\d[\d.]*", value) is None
+    )
+
+
+def mixed(value: str) -> bool:
+    """Say whether a value is no word: letters with digits or with signs, or a change of case inside."""
+    letters = any(char.isalpha() for char in value)
+    digits = any(char.isdigit() for char in value)
+    signs = any(char in "!@#$%^&*+=~?" for char in value)
+    inner = re.search(r"[a-z][A-Z]", value) is not None and re.fullmatch(r"(?:[A-Z]?[a-z]+)+", value) is None
+    return (letters and (digits or signs)) or inner or (digits and signs)
+
+
+def is_secret(value: str, kind: str, way: _Way) -> bool:
+    """Judge a value by what it is called and how it is bound to that name."""
+    plain = value.strip("\"'`\\ ")
+    if len(plain) < 3 or is_placeholder(plain) or (plain.isalpha() and not way.sure and kind_of("", plain)):
+        return False
+    if kind in {"token", "key"}:
+        return _is_token(plain, kind, way)
+    if way.loose:
+        return (
+            kind == "password"
+            and mixed(plain)
+            and len(plain) >= 5
+            and not _TECH.match(plain)
+            and plain.isascii()
+        )
+    if way.quoted:
+        return " " not in plain or way.sure or _is_phrase(plain)
+    if way.prose:
+        return _is_said(plain, kind, way)
+    if way.config:
+        return (
+            way.sure or not _CODE.fullmatch(plain) and (not plain.isidentifier() or mixed(plain) or way.alone)
+        )
+    return not _CODE.fullmatch(plain) and _is_set(plain, kind, way)
+
+
+def _is_set(value: str, kind: str, way: _Way) -> bool:
+    """Judge a bare value behind a colon or a spaced equals sign."""
+    if value.isdigit():
+        return kind == "password" and len(value) >= 4 and way.alone
+    if mixed(value):
+        return not _TECH.match(value)
+    least = 5 if kind == "password" else 12
+    return way.alone and len(value) >= least and value.isascii() and "/" not in value
+
+
+def is_placeholder(value: str) -> bool:
+    """Say whether a value only stands for a secret: a variable, a blank to fill in, an example."""
+    plain = value.strip("\"'`\\ ")
+    return len(plain) < 2 or plain.lower() in _STOP or _REFERENCE.match(plain) is not None
+
+
+def _is_token(value: str, kind: str, way: _Way) -> bool:
+    if " " in value or value.isdigit() or _CODE.fullmatch(value) or re.match(r"[\^~v=]*\d+\.\d", value):
+        return False
+    least = 16 if kind == "key" else 6 if way.config else 8 if way.quoted else 10
+    if way.prose or way.loose:
+        least = 12 if way.prose else 16
+    if len(value) < least:
+        return False
+    if kind == "key" and (re.fullmatch(r"[0-9a-f-]+", value) is not None) and not way.config:
+        return False
+    return mixed(value) and not _TECH.match(value) and _dense(value)
+
+
+def _dense(value: str) -> bool:
+    """Say whether a token has a piece that is no word with a number behind it."""
+    pieces = [piece for piece in re.split(r"[-_./:]+", value) if piece]
+    return any(mixed(piece) and len(piece) >= 5 or len(piece) >= 16 for piece in pieces)
+
+
+def _is_said(value: str, kind: str, way: _Way) -> bool:
+    """Judge a value in a sentence: "the password is …"."""
+    if _TECH.match(value) and not (value.isdigit() and len(value) >= 6):
+        return False
+    if value.isdigit():
+        return kind == "password" and len(value) >= 4 and way.alone
+    if mixed(value) and "/" not in value[:1]:
+        return len(value) >= 4
+    if not (way.alone and way.english and kind == "password" and value.isascii() and value.isalpha()):
+        return False
+    return len(value) >= 5 and not re.search(r"(?:ed|ing|ly|able|ible|ful|less|ive|ent|ant|ory|ary)$", value)
+
+
+def _is_phrase(value: str) -> bool:
+    """Tell a passphrase from a label: small words, none of them about passwords."""
+    words = value.split()
+    if not 3 <= len(words) <= 30 or value != value.lower() or value.endswith((".", ":", "?", "!")):
+        return False
+    return not any(word in _ASKING or kind_of("", word) for word in words)
+
+
+_ASKING = frozenset(
+    "enter your please must choose type confirm forgot reset change new invalid required wrong is are".split()
+)
