@@ -16,6 +16,7 @@ from lamina.formats.bullet import Bullet
 from lamina.pipeline import cues
 from lamina.pipeline.exchanges import Exchange, Piece, exchanges, facts, pieces_of, terms
 from lamina.pipeline.relevance import Failure, Limits, Material
+from lamina.pipeline.topics import AGAIN, phrases
 
 BULLET_CHARS = 420
 QUOTE_CHARS = 90
@@ -25,6 +26,7 @@ _MINIMUM = 0.05  # new words for a character below which a detail is not worth i
 
 
 _FAILURES = 2  # of an exchange
+_TELLING = 2  # words that a detail without facts must have more of
 _REMARKS = 0.25  # added to a detail's worth for each cue that it carries
 
 
@@ -52,8 +54,11 @@ def _told(exchange: Exchange, seen: set[str], today: date, *, wishing: bool) -> 
             wishes, rest = [*wishes, *_details(rest, seen)], []
         yield from (_bullet("preference", packed, exchange, day) for packed in _packed(wishes))
     label = _label(exchange, rest)
-    for index, packed in enumerate(_packed(_chosen(rest, seen))):
-        yield _bullet(_detail_label(label, packed) if index else label, packed, exchange, day)
+    chosen = _chosen(rest, seen)
+    subject = next(phrases(chosen[0].text), "") if chosen else ""
+    for index, packed in enumerate(_packed(chosen)):
+        told = _bullet(_detail_label(label, packed) if index else label, packed, exchange, day)
+        yield replace(told, text=f"{subject[:1].upper()}{subject[1:]}{AGAIN}{told.text}") if index and subject else told
 
 
 def _wishes(exchange: Exchange, *, wishing: bool) -> tuple[list[Piece], list[Piece]]:
@@ -62,14 +67,25 @@ def _wishes(exchange: Exchange, *, wishing: bool) -> tuple[list[Piece], list[Pie
     wishes = [piece for piece in said if piece.has(cues.PREFERENCE) and not piece.has(cues.UNSURE)]
     goes_on = wishing and bool(said) and said[0].opens(cues.FURTHER)
     if goes_on or 2 * len(wishes) > len(said) or any(piece.has(cues.WISHES) for piece in said):
-        wishes = said
+        wishes = [_announced(piece) for piece in said]
+        said_seqs = {piece.said for piece in said}
+        return wishes, [piece for piece in exchange.pieces if piece.said not in said_seqs]
     return wishes, [piece for piece in exchange.pieces if piece not in wishes]
 
 
+def _announced(piece: Piece) -> Piece:
+    """Drop the announcement in front of a preference."""
+    head, colon, rest = piece.text.partition(": ")
+    if colon and cues.anywhere(cues.WISHES).search(head):
+        return replace(piece, text=rest[:1].upper() + rest[1:])
+    return piece
+
+
 def _echoes(piece: Piece, seen: set[str]) -> bool:
-    """Say whether a piece mostly repeats what stands already."""
+    """Say whether a piece mostly repeats what stands already and names nothing new."""
     words = terms(piece.text)
-    return 2 * len(words & seen) > len(words)
+    named = terms(" ".join(re.findall("`([^`]+)`", piece.text)))
+    return 2 * len(words & seen) > len(words) and named <= seen
 
 
 def _label(exchange: Exchange, pieces: list[Piece]) -> str:
@@ -119,7 +135,7 @@ def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
     room = min(_MOST, max(_LEAST, _SHARE * sum(len(piece.text) for piece in pieces)))
     kept = [lead]
     answer = next((piece for piece in pieces if piece.who == "assistant" and not piece.question), None)
-    if answer is not None and answer is not lead and len(answer.text) < BULLET_CHARS and not _echoes(answer, seen):
+    if answer is not None and answer is not lead and not answer.has(cues.PRAISES) and not _echoes(answer, seen):
         kept.append(answer)
         seen |= terms(answer.text)
     room -= sum(len(piece.text) for piece in kept)
@@ -131,7 +147,7 @@ def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
 
 def _details(pieces: list[Piece], seen: set[str], room: float = BULLET_CHARS) -> list[Piece]:
     """Choose those that tell most that is new for their length, best first."""
-    left = [piece for piece in pieces if not piece.question]
+    left = [piece for piece in pieces if not piece.question and (facts(piece.text) or len(terms(piece.text)) > _TELLING)]
     kept: list[Piece] = []
     while left:
         best = max(left, key=lambda piece: (_worth(piece, seen), -pieces.index(piece)))
@@ -184,11 +200,19 @@ def _packed(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 def _bullet(label: str, pieces: list[Piece], exchange: Exchange, day: date) -> Bullet:
     text = " ".join([_headed(pieces[0]), *(piece.text for piece in pieces[1:])])
-    quoted = next((piece for piece in pieces if piece.who == "user"), None)
-    if quoted is None and exchange.accepted and label == "decision":
-        return Bullet(label, text, day, exchange.first, exchange.last, _clipped(exchange.accepted), "user")
-    quoted = quoted or pieces[0]
-    return Bullet(label, text, day, exchange.first, exchange.last, _clipped(quoted.said), quoted.who)
+    quote, who = _quoted(label, pieces, exchange)
+    return Bullet(label, text, day, exchange.first, exchange.last, _clipped(quote), who)
+
+
+def _quoted(label: str, pieces: list[Piece], exchange: Exchange) -> tuple[str, str]:
+    """Choose the words that a bullet rests on: the person's if there are any, those that confirm for a fix."""
+    if label == "fix" and exchange.confirmed:
+        return exchange.confirmed, "user"
+    said = [piece for piece in pieces if piece.who == "user"]
+    if not said and exchange.accepted and label == "decision":
+        return exchange.accepted, "user"
+    best = max(said or pieces, key=lambda piece: len(terms(piece.said)) + facts(piece.said))
+    return best.said, best.who
 
 
 def _failed(failure: Failure, day: date) -> Bullet | None:

@@ -223,7 +223,7 @@ OFFERS = (
 NARRATES = (
     r"let me|i'll (?:now |then |also |just )?(?:check|look|read|run|start|take|see|search|go|begin|continue|get|do|verify|keep)|"
     r"i will now|now (?:i'll|let me|i)|looking (?:at|into)|checking|reading|running|starting (?:with|on|by|now)|on it|"
-    r"i'm going to|going to (?:check|look|run)|working on it|ready when you are|anything else|hope (?:this|that) helps|"
+    r"i'll [^,.;:]{3,40} now(?=\W|$)|i'm going to|going to (?:check|look|run)|working on it|ready when you are|anything else|hope (?:this|that) helps|"
     r"you're welcome|happy to|feel free|here (?:are|is|'s) (?:the|what|how|your)\b[^:]*$|i keep forgetting|pushed\b|that's (?:it|all)\b",
     r"ich (?:schaue|prüfe|sehe|lese|starte|beginne)|lass mich|schauen wir|gern geschehen|sonst noch",
     r"je (?:vais|regarde|vérifie|lance|commence)|laissez-moi|voyons|de rien|autre chose",
@@ -312,6 +312,14 @@ PRAISES = (
 )
 """Opens a short remark that only rates."""
 
+GENERIC = re.compile(
+    r"(?:the )?(?:key (?:points?|details?|changes?|things?)|highlights?|summary|details?|notes?|in short|tl;dr|changes|"
+    r"overview|(?:two|three|a few|several) (?:things|points|options|parts)|wichtige punkte|zusammenfassung|points clés|"
+    r"résumé|puntos clave|resumen|ключевые моменты|итого|要点|关键点|总结|ポイント|要約|핵심|요약)\s*[:：]\s+",
+    re.IGNORECASE,
+)
+"""Leads of a list that say nothing about it."""
+
 SHORTER = (
     (r"what(?:'s| is| are| was| were) (?:the |our )?(.+)", r"\1:"),
     (r"how (?:do|can|should|would|did) (?:i|we|you) (.+)", r"How to \1:"),
@@ -339,6 +347,13 @@ FILLS = frozenset(
     "nuevo nueva добавить использовать сделать новый новая".split()
 )
 """Words that say too little to name a subject by."""
+
+LOST = re.compile(
+    r"(?:(?<!\w)(?:instead of|rather than|(?<=[,;—–(] )not|statt|anstatt|au lieu d[eu]|plutôt qu[e']|en lugar de|en vez de|"
+    r"вместо)\s+|而不是|代替|のではなく)\s*(?:the |a |an |old )*([^,.;:—–()，。；、]{2,50})",
+    re.IGNORECASE,
+)
+"""What a choice was made against, as the first group."""
 
 _SPACED = 5  # rows whose languages separate words
 

@@ -204,6 +204,8 @@ def _without_lead(text: str) -> str:
         if match is None or match.end() == len(text) == 0:
             break
         text = text[match.end() :]
+    if (generic := cues.GENERIC.match(text)) and len(text) > generic.end():
+        text = text[generic.end() :]
     for _ in range(2):
         trimmed = cues.ahead(cues.TRIMMED).match(text)
         if trimmed and len(text) > trimmed.end() + 3:

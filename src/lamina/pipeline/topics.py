@@ -20,6 +20,9 @@ from lamina.pipeline.statements import sentences
 OWN = {"preference": "Preferences", "status": "Status", "open": "Status"}
 """Labels whose bullets have one topic a scope, whatever they are about."""
 
+AGAIN = " · "
+"""Stands between a subject and what else is said of it, in a bullet that goes on with another."""
+
 _TOKEN = re.compile(r"`[^`]*`|[^\W_]+(?:['’+#-]+[^\W_]+|[+#]+)*|[^\s\w]")
 _RUN = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff]{2,8}")
 _GRAMMAR = re.compile(
@@ -123,7 +126,8 @@ def _ended(run: list[str]) -> Iterator[str]:
 
 def _tells(word: str) -> bool:
     plain = word.casefold()
-    empty = plain in cues.FILLS or plain.removesuffix("s") in cues.FILLS or is_common(plain)
+    stem = re.split("['’]", plain)[0]
+    empty = plain in cues.FILLS or plain.removesuffix("s") in cues.FILLS or is_common(plain) or is_common(stem)
     return len(word) > 1 and word[0].isalpha() and not empty
 
 
