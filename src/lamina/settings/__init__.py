@@ -1,0 +1,21 @@
+"""Every setting, and where each value comes from. Nothing below this package reads configuration."""
+
+from lamina.settings.capture import capture_off
+from lamina.settings.file import set_value, unset_value
+from lamina.settings.table import SETTINGS, Setting, markdown_table, nearest, parse_value, setting_named
+from lamina.settings.values import Settings, Value, config_file
+
+__all__ = [
+    "SETTINGS",
+    "Setting",
+    "Settings",
+    "Value",
+    "capture_off",
+    "config_file",
+    "markdown_table",
+    "nearest",
+    "parse_value",
+    "set_value",
+    "setting_named",
+    "unset_value",
+]
