@@ -113,7 +113,7 @@ def title(heading: str) -> str:
 def checked(label: str, value: str) -> Field:
     """Make a field; raises BadInput for a label that can't be one."""
     field = field_of(f"**{label}:** {fold(value)}")
-    if field is None or field.label != label:
+    if field is None or field.label != label or len(label.splitlines()) != 1:
         raise BadInput(f"{label!r} can't be the label of a field", hint="use plain words without `*` and `:`")
     return field
 

@@ -1,8 +1,8 @@
 """Entries and topic files: Format-2 Markdown to frozen values and back, byte for byte.
 
 A topic file is a preamble (byte order mark, front matter, title, prose) and entries. An entry starts at a
-`## ` line outside closed fences and reaches to the next one; its `raw` is that text. Reading never fails: what
-is no header is body. A `# ` line behind the first entry is body text of the entry it stands in.
+`## ` line outside closed fences and reaches to the next one; its `raw` is that text. Reading never fails:
+what is no header is body. A `# ` line behind the first entry is body text of the entry it stands in.
 
 Trust follows from two fields. `Status: forgotten 2026-01-01` gives `forgotten`, `Status: superseded by <id>`
 gives `superseded`; any other status says nothing about trust. Else `Trust` decides: absent, empty or
@@ -12,10 +12,11 @@ gives `superseded`; any other status says nothing about trust. Else `Trust` deci
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812  # `date` is a field's own name here
 
+from lamina.errors import BadInput
 from lamina.formats import block
 from lamina.formats import body as bodies
 from lamina.formats.dates import parse_day
@@ -352,15 +353,19 @@ def new_entry(  # noqa: PLR0913  # one argument for each field of the format
 def with_field(entry: Entry, label: str, value: str | None) -> Entry:
     """Set a field, or remove it with None or an empty value; one span of the text changes.
 
-    Raises BadInput for a label that can't be one.
+    Raises BadInput for a label that can't be one, and if only unknown labels would be left: without a known
+    field a header is not told from prose.
     """
     field = block.checked(label, value or "-")
     gone = not (value and fold(value))
+    fields = _fields_with(entry.fields, field, gone=gone)
+    if fields and not any(f.label.lower() in ORDER for f in fields):
+        raise BadInput(f"{fields[0].label!r} can't be the only field", hint="set a known field such as Date too")
     if not entry.raw:
-        return replace(entry, fields=_fields_with(entry.fields, field, gone=gone))
+        return replace(entry, fields=fields)
     if gone:
-        return _reread(entry, block.drop_field(entry.raw, label))
-    return _reread(entry, block.set_field(entry.raw, field, entry.newline))
+        return _edited(entry, lambda raw: block.drop_field(raw, label))
+    return _edited(entry, lambda raw: block.set_field(raw, field, entry.newline))
 
 
 def with_body(entry: Entry, body: str) -> Entry:
@@ -389,11 +394,13 @@ def _fields_with(fields: tuple[Field, ...], field: Field, *, gone: bool) -> tupl
     return tuple(sorted([*rest, field], key=lambda f: ORDER.get(f.label.lower(), len(ORDER))))
 
 
-def _reread(entry: Entry, raw: str) -> Entry:
-    """Take over a changed text; should its body mean something else now, it is escaped anew."""
+def _edited(entry: Entry, edit: Callable[[str], str]) -> Entry:
+    """Edit the text of the header; should the body mean something else then, it is escaped first."""
+    raw = edit(entry.raw)
     _, fields, body, _ = block.read(raw)
     if body != entry.body:
-        raw = block.set_body(raw, entry.body, entry.newline)
+        raw = edit(block.set_body(entry.raw, entry.body, entry.newline))
+        _, fields, _, _ = block.read(raw)
     return replace(entry, raw=raw, fields=fields)
 
 
