@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lamina.index.base import Document, Index, Match
 
 SNIPPET = 320
-_DEPTH = 50
+_DEPTH = 80
 _TAIL = 0.05  # what scores less than this share of the best shares only its commonest words
 
 _TRUST = {"approved": 1.0, "candidate": 0.85, "superseded": 0.5, "forgotten": 0.4}
@@ -110,7 +110,8 @@ def search(index: Index, query: Query, *, today: Date, here: Scope | None = None
     best = max((match.score for match in answer.matches), default=0.0)
     fitting = [match for match in answer.matches if match.score >= _TAIL * best]
     rough = _sorted(_weigh(match, query.text, today, here, exact=False) for match in fitting)
-    weighed = _sorted(_weigh(each.match, query.text, today, here) for each in rough[: 2 * query.limit])
+    chosen = _mixed(rough, 2 * query.limit)
+    weighed = _sorted(_weigh(each.match, query.text, today, here) for each in chosen)
     hits = [_hit(each, query.text) for each in _mixed(weighed, query.limit)]
     return Found(query.text, answer.engines, tuple(hits), answer.terms, answer.dropped, answer.notes)
 
