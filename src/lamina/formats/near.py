@@ -1,8 +1,8 @@
 """Whether two texts say the same in almost the same words, so that a forgotten one does not return reworded.
 
 Anything that may be a correction makes them different: numbers, versions, paths, identifiers, names and
-negations must be equal and stand in the same order, and no word may stand where another one stood. What is
-left is articles, inflection, case, punctuation, a phrase moved from one end to the other, and few added words.
+negations must be equal and stand in the same order, and no word may stand where another one stood. What
+is left is articles, inflection, case, punctuation, a phrase moved from one end to the other, few added words.
 """
 
 from __future__ import annotations
@@ -183,6 +183,10 @@ def _same(one: Token, other: Token) -> bool:
     return shared >= 5 and left <= 2 and right <= 2
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _HAN = "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 _KANA = "[\u3041-\u309f]+"
 _UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
@@ -194,14 +198,28 @@ _EMPTY_KANA = frozenset(
     ["は", "が", "を", "も", "の", "と", "で", "に", "ね", "よ", "である", "という", "して", "している"]
 )
 _CAN = frozenset({"ca", "can", "could"})
-_EMPTY = frozenset(
-    ["a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "has", "have", "had", "will", "would", "shall", "and", "that", "this", "these", "those", "it", "its", "we", "our", "us", "you", "your", "i", "my", "me", "they", "their", "them", "he", "she", "please", "also", "just", "there", "here", "s", "re", "ve", "ll", "d", "m", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "eines", "ist", "sind", "war", "waren", "wird", "werden", "und", "wir", "uns", "es", "sie", "er", "ich", "le", "la", "les", "l", "un", "une", "du", "est", "sont", "était", "et", "il", "elle", "nous", "vous", "ce", "cette", "ces", "qui", "el", "los", "las", "unos", "unas", "es", "son", "está", "están", "y", "se", "lo", "gli", "uno", "è", "sono", "e", "o", "os", "as", "um", "uma", "uns", "umas", "é", "são", "estão", "está", "het", "een", "zijn", "wij", "ons", "en", "ett", "är", "och", "vi", "det", "den", "er", "og", "jest", "są", "i", "oraz", "это", "и", "мы", "он", "она", "они", "bir", "ve", "bu", "هو", "هي", "و"]
+_EMPTY = _set(
+    """a an the is are was were be been being am do does did has have had will would shall and that this these
+    those it its we our us you your i my me they their them he she please also just there here s re ve ll d m
+    der die das den dem des ein eine einen einem einer eines ist sind war waren wird werden und wir uns es sie
+    er ich le la les l un une du est sont était et il elle nous vous ce cette ces qui
+    el los las unos unas son está están y se lo gli uno è sono e
+    o os as um uma uns umas é são estão está het een zijn wij ons ett är och vi det den er og
+    jest są i oraz это и мы он она они bir ve bu هو هي و"""
 )
-_NEGATIONS = frozenset(
-    ["no", "not", "never", "none", "nor", "neither", "without", "cannot", "nobody", "nothing", "nowhere", "longer", "nicht", "kein", "keine", "keinen", "keinem", "keiner", "keines", "nie", "niemals", "ohne", "weder", "noch", "nichts", "ne", "n", "pas", "jamais", "aucun", "aucune", "sans", "rien", "ni", "non", "nunca", "jamás", "sin", "ningún", "ninguna", "ninguno", "nada", "tampoco", "mai", "senza", "nessun", "nessuna", "niente", "né", "não", "sem", "nenhum", "nenhuma", "nem", "niet", "geen", "nooit", "zonder", "niets", "inte", "aldrig", "utan", "ingen", "inget", "ikke", "aldri", "uten", "intet", "nie", "nigdy", "bez", "żaden", "żadna", "brak", "не", "нет", "ни", "никогда", "без", "нельзя", "ні", "ніколи", "değil", "yok", "asla", "لا", "ليس", "لم", "لن", "بدون", "غير", "לא", "אין", "בלי", "नहीं", "न", "मत", "बिना", "δεν", "μην", "όχι", "χωρίς", "ποτέ", "không", "chưa", "đừng", "tidak", "bukan", "jangan", "tanpa", "ei", "eivät", "ilman", "nem", "soha", "nélkül"]
+_NEGATIONS = _set(
+    """no not never none nor neither without cannot nobody nothing nowhere longer
+    nicht kein keine keinen keinem keiner keines nie niemals ohne weder noch nichts
+    ne n pas jamais aucun aucune sans rien ni non
+    nunca jamás sin ningún ninguna ninguno nada tampoco mai senza nessun nessuna niente né
+    não sem nenhum nenhuma nem niet geen nooit zonder niets
+    inte aldrig utan ingen inget ikke aldri uten intet nigdy bez żaden żadna brak
+    не нет ни никогда без нельзя ні ніколи değil yok asla لا ليس لم لن بدون غير לא אין בלי नहीं न मत बिना
+    δεν μην όχι χωρίς ποτέ không chưa đừng tidak bukan jangan tanpa ei eivät ilman nem soha nélkül"""
 )
-_LIMITS = frozenset(
-    ["only", "except", "unless", "instead", "rather", "formerly", "previously", "deprecated", "hardly", "rarely", "seldom", "barely", "almost", "nur", "außer", "sondern", "statt", "seulement", "sauf", "solo", "solamente", "excepto", "tranne", "apenas", "somente", "только", "кроме", "вместо"]
+_LIMITS = _set(
+    """only except unless instead rather formerly previously deprecated hardly rarely seldom barely almost
+    nur außer sondern statt seulement sauf solo solamente excepto tranne apenas somente только кроме вместо"""
 )
 
 

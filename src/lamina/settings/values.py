@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
 from lamina.settings.table import (
@@ -61,25 +61,28 @@ class Settings:
         self._values = _resolved(layers)
 
     @classmethod
-    def load(
+    def load(  # noqa: PLR0913 - every source of a value
         cls,
         *,
         env: Mapping[str, str],
-        home: Path,
+        home: Path | None = None,
+        cwd: Path | None = None,
         flags: Mapping[str, Any] | None = None,
         platform: str = sys.platform,
-    ) -> Self:
-        """Read the settings of this machine; add a project's with `with_project`.
+    ) -> Settings:
+        """Read the settings that hold in a folder; without `cwd` those of this machine alone.
 
         Files and variables with faults give warnings and lower layers count; a wrong flag raises BadSetting.
         """
+        home = home or Path(env.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - pathlib would ask again
         file = config_file(env, home, platform=platform)
         user, warnings = _user_layer(file)
         variables, more = _environment_layer(env)
         above = (variables, _flags_layer(flags or {}))
         found = cls((user, *above), file=file, home=home, warnings=(*warnings, *more))
         shared, told = _shared_layer(found.root)
-        return cls((shared, user, *above), file=file, home=home, warnings=(*found.warnings, *told))
+        found = cls((shared, user, *above), file=file, home=home, warnings=(*found.warnings, *told))
+        return found.with_project(_project_of(cwd, found.root, home)) if cwd else found
 
     def with_project(self, project: Project | None) -> Settings:
         """Return the settings with what a `.lamina.toml` may say of them."""
@@ -122,6 +125,20 @@ def config_file(env: Mapping[str, str], home: Path, *, platform: str = sys.platf
     from platformdirs import user_config_dir
 
     return Path(user_config_dir("lamina", appauthor=False)) / "config.toml"
+
+
+def _project_of(cwd: Path, root: Path, home: Path) -> Project | None:
+    """Return the folder's project file with trust decided; the resolver is asked only if there is one."""
+    from lamina.store import project, repository
+
+    folder = Path(os.path.realpath(cwd))
+    found = project.find_file(folder, home=home, store_root=root, repository=repository.find(folder))
+    if found is None:
+        return None
+    from lamina.store.identity import resolve
+    from lamina.store.registry import Registry
+
+    return resolve(cwd, registry=Registry.load(root), env={}, home=home).project
 
 
 def _user_layer(file: Path) -> tuple[Layer, list[str]]:
