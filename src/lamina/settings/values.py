@@ -61,7 +61,7 @@ class Settings:
         self._values = _resolved(layers)
 
     @classmethod
-    def load(  # noqa: PLR0913 - every source of a value
+    def load(
         cls,
         *,
         env: Mapping[str, str],

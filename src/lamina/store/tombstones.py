@@ -60,7 +60,7 @@ class Graves:
         return cls(tuple(found), lambda record: _buried(store, record), tuple(problems))
 
     def refusal(self, heading: str, body: str) -> Tombstone | None:
-        """Return the tombstone that forbids to write this: equal content first, then nearly equal; or None."""
+        """Return the tombstone that forbids to write this, or None: of equal content, else of nearly equal."""
         return self.exact(heading, body) or self.near(heading, body)
 
     def refusal_of(self, text: str) -> Tombstone | None:
