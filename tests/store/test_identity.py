@@ -3,13 +3,13 @@ import shutil
 from hashlib import sha256
 
 import pytest
+from tests.store.folders import Machine
 
 from lamina import errors
 from lamina.store.identity import derive_key, slug_of, visible_on
 from lamina.store.registry import Registry
 from lamina.store.repository import current_branch
 from lamina.store.site import pick_directory
-from tests.store.folders import Machine
 
 
 @pytest.fixture

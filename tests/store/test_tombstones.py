@@ -21,7 +21,9 @@ def store(tmp_path):
 
 
 def remember(store, text, *, heading=None, scope=HERE):
-    draft = Draft(heading=heading or text, body=text, scope=scope, layer="semantic", topic="T", date=date(2026, 11, 30))
+    draft = Draft(
+        heading=heading or text, body=text, scope=scope, layer="semantic", topic="T", date=date(2026, 11, 30)
+    )
     with store.writing(label="remember", at=NOW) as batch:
         return batch.add(draft)
 
@@ -55,7 +57,9 @@ def test_a_tombstone_binds_to_the_content_and_not_to_the_id(store):
     forget(store, written)
     with store.writing(label="reuse", at=NOW) as batch:
         batch.remove(written.id)
-    draft = Draft(heading="Other", body="Other", scope=HERE, layer="semantic", topic="T", date=date(2026, 11, 30))
+    draft = Draft(
+        heading="Other", body="Other", scope=HERE, layer="semantic", topic="T", date=date(2026, 11, 30)
+    )
     with store.writing(label="reuse", at=NOW) as batch:
         batch.add(draft, fields={"Id": written.id})
     assert refusal(store, "Other") is None
@@ -105,7 +109,9 @@ def test_a_purged_tombstone_still_binds_to_exactly_the_content(store):
     written = remember(store, secret)
     entry = forget(store, written)
     with store.writing(label="purge", at=NOW) as batch:
-        tombstones.purge(batch, HERE, entry_hash(entry.heading, entry.body), new_salt=lambda: b"0123456789abcdef")
+        tombstones.purge(
+            batch, HERE, entry_hash(entry.heading, entry.body), new_salt=lambda: b"0123456789abcdef"
+        )
         batch.remove(written.id)
     assert "Example" not in (store.root / "workspaces" / "app" / "suppressed.jsonl").read_text()
     assert refusal(store, secret) is not None

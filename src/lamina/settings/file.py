@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,17 +29,39 @@ def set_value(path: Path, key: str, value: object) -> Any:
     if in_project and key == "root":
         raise errors.BadSetting("a project can't move the store", "set it without --project")
     found = parse_value(setting, value)
-    _rewrite(path, lambda document: document.update({key: found}))
+
+    def change(document: TOMLDocument) -> None:
+        table, name = _holder(document, key) or (document, key)
+        table[name] = found
+
+    _rewrite(path, change)
     return found
 
 
 def unset_value(path: Path, key: str) -> None:
     """Take a setting out of a TOML file, so that the layers below count again."""
     setting_named(key)
-    _rewrite(path, lambda document: document.pop(key, None))
+
+    def change(document: TOMLDocument) -> None:
+        while holder := _holder(document, key):
+            del holder[0][holder[1]]
+
+    _rewrite(path, change)
 
 
-def _rewrite(path: Path, change: Callable[[TOMLDocument], object]) -> None:
+def _holder(table: MutableMapping[str, Any], key: str) -> tuple[MutableMapping[str, Any], str] | None:
+    """Return the table that sets a key, also as `[git] remote` for `git_remote`, or None."""
+    if key in table:
+        return table, key
+    for name, inner in table.items():
+        if isinstance(inner, MutableMapping) and key.startswith(f"{name}_"):
+            found = _holder(inner, key.removeprefix(f"{name}_"))
+            if found:
+                return found
+    return None
+
+
+def _rewrite(path: Path, change: Callable[[TOMLDocument], None]) -> None:
     import tomlkit
     from tomlkit.exceptions import ParseError
 

@@ -60,7 +60,7 @@ class Graves:
         return cls(tuple(found), lambda record: _buried(store, record), tuple(problems))
 
     def refusal(self, heading: str, body: str) -> Tombstone | None:
-        """Return the tombstone that forbids to write this, or None: of equal content, else of nearly equal."""
+        """Return the tombstone that forbids to write this, or None; nearly the same is forbidden too."""
         return self.exact(heading, body) or self.near(heading, body)
 
     def refusal_of(self, text: str) -> Tombstone | None:
