@@ -135,12 +135,12 @@ def recent(store: Store, limit: int = KEEP) -> list[Record]:
     return found
 
 
-def undo_last(store: Store, *, at: datetime) -> Record:
+def undo_last(store: Store, *, at: datetime, dry_run: bool = False) -> Record:
     """Take the last batch back that is not taken back yet, and return it.
 
     Raises Refused if there is none, or if one of its files was changed since, naming it.
     """
-    with store.writing(label="undo", at=at) as batch:
+    with store.writing(label="undo", at=at, dry_run=dry_run) as batch:
         record = _last(store)
         for each in record.files:
             if each.rel not in record.tracked:

@@ -46,10 +46,14 @@ def add_filters(parser: Parser) -> None:
     group = parser.add_argument_group("filters")
     group.add_argument("--limit", type=positive, metavar="N", help="at most N results")
     group.add_argument("--scope", help="all, global, workspace, or workspace:KEY")
-    group.add_argument("--layer", help="semantic, episodic, procedural, learnings, decisions, codebase, history")
+    group.add_argument(
+        "--layer", help="semantic, episodic, procedural, learnings, decisions, codebase, history"
+    )
     group.add_argument("--topic", help="only this topic (its title or file name)")
     group.add_argument("--trust", help="approved, candidate, superseded, forgotten; several with commas")
-    group.add_argument("--since", metavar="WHEN", help="from this UTC day on, or 7d, 2w, 3m for that long ago")
+    group.add_argument(
+        "--since", metavar="WHEN", help="from this UTC day on, or 7d, 2w, 3m for that long ago"
+    )
     group.add_argument("--until", metavar="WHEN", help="up to this UTC day")
 
 
@@ -72,7 +76,12 @@ def words_first(parser: Parser, arguments: Sequence[str]) -> list[str]:
     for place, word in enumerate(arguments):
         if word == "--":
             return list(arguments)
-        if word.startswith("-") and len(word) > 1 and not OPTION.match(word) and not takes(parser, arguments, place):
+        if (
+            word.startswith("-")
+            and len(word) > 1
+            and not OPTION.match(word)
+            and not takes(parser, arguments, place)
+        ):
             return [*arguments[:place], *arguments[place + 1 :], "--", word]
     return list(arguments)
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from lamina.interfaces.cli.arguments import add_filters, command, no_store, open_memory, positive, text_or_stdin
+from lamina.interfaces.cli.arguments import (
+    add_filters,
+    command,
+    no_store,
+    open_memory,
+    positive,
+    text_or_stdin,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +50,9 @@ def listing(arguments: list[str], out: Output) -> int:
     )
     for problem in problems:
         out.note(str(problem))
-    lines = [f"{item['id'] or '(no id yet)':<24} {item['date'] or '':<10}  {item['heading']}" for item in items]
+    lines = [
+        f"{item['id'] or '(no id yet)':<24} {item['date'] or '':<10}  {item['heading']}" for item in items
+    ]
     out.result({"entries": items, "problems": [str(problem) for problem in problems]}, "\n".join(lines))
     return 0
 
@@ -80,7 +89,9 @@ def log(arguments: list[str], out: Output) -> int:
     """Print what was learnt, session by session."""
     parser = command("log", "What was learnt, session by session, newest first.")
     parser.add_argument("--since", metavar="WHEN", help="from this UTC day on, or 7d, 2w for that long ago")
-    parser.add_argument("--limit", type=positive, default=20, metavar="N", help="at most N sessions (default 20)")
+    parser.add_argument(
+        "--limit", type=positive, default=20, metavar="N", help="at most N sessions (default 20)"
+    )
     options, memory = opened(parser, arguments, out)
     sessions = memory.log(since=options.since, limit=options.limit)
     lines: list[str] = []

@@ -24,7 +24,9 @@ def edit(arguments: list[str], out: Output) -> int:
     parser.add_argument("--text", help="the new text; - reads standard input")
     parser.add_argument("--heading", help="the new heading")
     parser.add_argument("--importance", help="1 to 5, or low, normal, high")
-    parser.add_argument("--until", metavar="DAY", help="the day on which it stops being true; empty takes it away")
+    parser.add_argument(
+        "--until", metavar="DAY", help="the day on which it stops being true; empty takes it away"
+    )
     parser.add_argument("--volatility", help="stable, normal, volatile; empty takes it away")
     parser.add_argument("--verified", metavar="DAY", help="confirmed true on this day (today, or YYYY-MM-DD)")
     parser.add_argument("--trust", choices=("approved", "candidate"), help="approve it, or doubt it")
@@ -69,7 +71,9 @@ def forget(arguments: list[str], out: Output) -> int:
     options = parser.parse_args(arguments)
     ids = [word for item in options.id for word in text_or_stdin(item).split()]
     if not (ids or options.session or options.workspace or options.since):
-        raise UsageError("forget wants ids", "lamina forget ID, or --session ID, --since WHEN, --workspace KEY")
+        raise UsageError(
+            "forget wants ids", "lamina forget ID, or --session ID, --since WHEN, --workspace KEY"
+        )
     result = open_memory(options).forget(
         ids,
         undo=options.undo,
@@ -80,7 +84,11 @@ def forget(arguments: list[str], out: Output) -> int:
         since=options.since,
         dry_run=options.dry_run,
     )
-    verb = ("would release" if options.undo else "would forget") if options.dry_run else ("released" if options.undo else "forgot")
+    verb = (
+        ("would release" if options.undo else "would forget")
+        if options.dry_run
+        else ("released" if options.undo else "forgot")
+    )
     lines = [f"{verb} {item['id']}  {item['heading']}" for item in result["entries"]]
     lines += result["left"]
     out.result(result, "\n".join(lines) or "nothing to forget")
@@ -96,5 +104,7 @@ def undo(arguments: list[str], out: Output) -> int:
         out.result(taken, "there is no write to take back")
         return 0
     verb = "would take back" if options.dry_run else "took back"
-    out.result(taken, "\n".join([f"{verb} {taken['label']} of {taken['at']}", *(f"  {f}" for f in taken["files"])]))
+    out.result(
+        taken, "\n".join([f"{verb} {taken['label']} of {taken['at']}", *(f"  {f}" for f in taken["files"])])
+    )
     return 0

@@ -37,7 +37,7 @@ FISH_COMMAND = "complete -c lamina -n __fish_use_subcommand -f -a {name} -d '{su
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """Print the completion script of one shell."""
-    parser = command(name, "Print a completion script: eval \"$(lamina completion bash)\"")
+    parser = command(name, 'Print a completion script: eval "$(lamina completion bash)"')
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
     options = parser.parse_args(arguments)
     script = render(options.shell)

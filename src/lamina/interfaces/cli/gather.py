@@ -22,7 +22,9 @@ def run(name: str, arguments: list[str], out: Output) -> int:
 def importing(arguments: list[str], out: Output) -> int:
     """Read the sessions that agents left on this machine, or the given ones."""
     parser = command("import", "Read the sessions that your agents left on this machine.", changes=True)
-    parser.add_argument("path", nargs="*", type=Path, help="transcripts or folders (default: every host's own place)")
+    parser.add_argument(
+        "path", nargs="*", type=Path, help="transcripts or folders (default: every host's own place)"
+    )
     parser.add_argument("--host", help="only this host: claude-code or codex")
     parser.add_argument("--model", metavar="ROUTE", help="not needed: sessions are read without a model")
     options = parser.parse_args(arguments)
@@ -35,7 +37,9 @@ def importing(arguments: list[str], out: Output) -> int:
             out.progress(f"{step['number']}/{step['of']} sessions  {step['session']}  {step['status']}")
 
     try:
-        summary = memory.import_sessions(options.path, host=options.host, progress=tell, dry_run=options.dry_run)
+        summary = memory.import_sessions(
+            options.path, host=options.host, progress=tell, dry_run=options.dry_run
+        )
     finally:
         out.settle()
     skipped = ", ".join(f"{count} {why}" for why, count in summary["skipped"].items() if count)
@@ -74,5 +78,7 @@ def consolidate(arguments: list[str], out: Output) -> int:
     options = parser.parse_args(arguments)
     done = open_memory(options).consolidate(limit=options.limit, dry_run=options.dry_run)
     verb = "would turn" if options.dry_run else "turned"
-    out.result(done, f"{verb} {done['notes']} notes into {done['entries']} memories ({done['known']} already known)")
+    out.result(
+        done, f"{verb} {done['notes']} notes into {done['entries']} memories ({done['known']} already known)"
+    )
     return 0

@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`lamina list | head`): end quietly, also at interpreter exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except RecursionError:
         out.failure(LaminaError("the input is nested too deeply", "check the file that was given"))

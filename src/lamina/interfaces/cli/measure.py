@@ -18,8 +18,12 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     """Measure the whole way from transcripts to answers on a file of sessions and questions."""
     parser = command(name, "Measure the whole way: sessions to transcripts to memories to answers.")
     parser.add_argument("what", choices=("pipeline",), help="what to measure")
-    parser.add_argument("sessions", type=Path, help="sessions.json, or the folder that holds it and questions.json")
-    parser.add_argument("questions", type=Path, nargs="?", help="questions.json (default: beside the sessions)")
+    parser.add_argument(
+        "sessions", type=Path, help="sessions.json, or the folder that holds it and questions.json"
+    )
+    parser.add_argument(
+        "questions", type=Path, nargs="?", help="questions.json (default: beside the sessions)"
+    )
     options = parser.parse_args(arguments)
     from lamina.pipeline.evaluate import eval_pipeline
 

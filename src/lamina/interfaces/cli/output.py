@@ -18,7 +18,9 @@ STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 class Output:
     """Writes results, notes, progress and failures, as text or as JSON."""
 
-    def __init__(self, *, json: bool = False, stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
+    def __init__(
+        self, *, json: bool = False, stdout: TextIO | None = None, stderr: TextIO | None = None
+    ) -> None:
         self.json = json
         self.stdout = stdout or sys.stdout
         self.stderr = stderr or sys.stderr

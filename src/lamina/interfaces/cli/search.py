@@ -7,6 +7,8 @@ from lamina.interfaces.cli.arguments import add_filters, command, no_store, open
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lamina.interfaces.cli.output import Output
     from lamina.pipeline.recall import Found, Hit
 
@@ -34,22 +36,34 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         since=options.since,
         until=options.until,
     )
-    out.result(found.as_json() if out.json else {}, render(found, out, explain=options.explain))
+    out.result(as_json(found), render(found, out, explain=options.explain))
     return 0
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    """Return the answer in the shape that programs rely on."""
+    more = {"terms": found.terms, "dropped": found.dropped, "notes": found.notes}
+    hits = [hit._asdict() | {"parts": dict(hit.parts)} for hit in found.hits]
+    return {"query": found.query, "engines": found.engines, "hits": hits} | more
 
 
 def render(found: Found, out: Output, *, explain: bool) -> str:
     """Return the hits for a person to read."""
     if not found.hits:
         return f"nothing found (searched by {', '.join(found.engines)})"
-    return "\n\n".join(render_hit(place, hit, out, explain=explain) for place, hit in enumerate(found.hits, 1))
+    return "\n\n".join(
+        render_hit(place, hit, out, explain=explain) for place, hit in enumerate(found.hits, 1)
+    )
 
 
 def render_hit(place: int, hit: Hit, out: Output, *, explain: bool) -> str:
     """Return one hit: heading, where it stands, how far to trust it, and its snippet."""
     lines = [
         f"{place}. {out.style(hit.heading, 'bold')}",
-        out.style(f"   {hit.id or 'no id yet'} · {hit.trust} · {hit.freshness} ({hit.age_days} d) · {hit.file}:{hit.line}", "dim"),
+        out.style(
+            f"   {hit.id or 'no id yet'} · {hit.trust} · {hit.freshness} ({hit.age_days} d) · {hit.file}:{hit.line}",
+            "dim",
+        ),
     ]
     lines += [f"   {line}" for line in hit.snippet.splitlines() if line.strip()]
     if explain:

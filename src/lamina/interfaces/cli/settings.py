@@ -25,7 +25,9 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         width = max(len(value["key"]) for value in values)
         out.result(
             {"settings": values},
-            "\n".join(f"{v['key']:<{width}}  {v['value']!s:<24} {out.style(v['origin'], 'dim')}" for v in values),
+            "\n".join(
+                f"{v['key']:<{width}}  {v['value']!s:<24} {out.style(v['origin'], 'dim')}" for v in values
+            ),
         )
         return 0
     if options.key is None:

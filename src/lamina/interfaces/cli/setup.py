@@ -31,7 +31,9 @@ def init(arguments: list[str], out: Output) -> int:
     options = parser.parse_args(arguments)
     made = open_memory(options).init(remote=options.remote, dry_run=options.dry_run)
     state = "is there already" if made["existed"] else ("would be made" if options.dry_run else "is ready")
-    out.result(made, f"the store at {made['root']} {state}\nnext: `lamina import` reads your agents' sessions")
+    out.result(
+        made, f"the store at {made['root']} {state}\nnext: `lamina import` reads your agents' sessions"
+    )
     return 0
 
 
@@ -45,7 +47,9 @@ def workspaces(arguments: list[str], out: Output) -> int:
     lines = []
     for workspace in known:
         mark = "*" if workspace["current"] else " "
-        lines.append(f"{mark} {workspace['key']:<24} {workspace['entries']:>5} memories  {workspace['title']}")
+        lines.append(
+            f"{mark} {workspace['key']:<24} {workspace['entries']:>5} memories  {workspace['title']}"
+        )
         lines += [f"      {place}" for place in [*workspace["remotes"], *workspace["paths"]]]
     out.result({"workspaces": known}, "\n".join(lines))
     return 0
@@ -55,7 +59,9 @@ def associate(arguments: list[str], out: Output) -> int:
     """Bind a folder to a workspace by hand."""
     parser = command("associate", "Bind a folder to a workspace by hand, for one that moved.", changes=True)
     parser.add_argument("key", help="the workspace's key")
-    parser.add_argument("path", nargs="?", type=Path, default=Path(), help="the folder (default: the current one)")
+    parser.add_argument(
+        "path", nargs="?", type=Path, default=Path(), help="the folder (default: the current one)"
+    )
     parser.add_argument("--title", help="the workspace's title")
     options = parser.parse_args(arguments)
     bound = open_memory(options).associate(
@@ -69,7 +75,9 @@ def associate(arguments: list[str], out: Output) -> int:
 def trust(arguments: list[str], out: Output) -> int:
     """Accept the .lamina.toml of a project."""
     parser = command("trust", "Accept the .lamina.toml of a project, as it is now.", changes=True)
-    parser.add_argument("path", nargs="?", type=Path, default=Path(), help="the project (default: the current folder)")
+    parser.add_argument(
+        "path", nargs="?", type=Path, default=Path(), help="the project (default: the current folder)"
+    )
     parser.add_argument("--revoke", action="store_true", help="no longer accept it")
     options = parser.parse_args(arguments)
     result = open_memory(options).trust(options.path, revoke=options.revoke, dry_run=options.dry_run)
@@ -83,7 +91,10 @@ def pause(arguments: list[str], out: Output) -> int:
     parser.add_argument("duration", nargs="?", help="how long: 30m, 2h, 1d (default: until resumed)")
     options = parser.parse_args(arguments)
     result = open_memory(options).pause(options.duration, dry_run=options.dry_run)
-    out.result(result, f"capture is paused {'until ' + result['until'] if result['until'] else 'until `lamina resume`'}")
+    out.result(
+        result,
+        f"capture is paused {'until ' + result['until'] if result['until'] else 'until `lamina resume`'}",
+    )
     return 0
 
 

@@ -22,7 +22,10 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     memory = open_memory(options)
     if not memory.exists:
         out.note(no_store(memory))
-    filters = {name: getattr(options, name) for name in ("limit", "scope", "layer", "topic", "trust", "since", "until")}
+    filters = {
+        name: getattr(options, name)
+        for name in ("limit", "scope", "layer", "topic", "trust", "since", "until")
+    }
     done = memory.export(
         "json" if out.json and options.output is None else options.format,
         output=options.output,

@@ -19,7 +19,9 @@ def run(name: str, arguments: list[str], out: Output) -> int:
 
 def tick(arguments: list[str], out: Output) -> int:
     """Run whatever is due now."""
-    parser = command("tick", "Run whatever is due now: consolidation, SYSTEM.md, the git commit.", changes=True)
+    parser = command(
+        "tick", "Run whatever is due now: consolidation, SYSTEM.md, the git commit.", changes=True
+    )
     options = parser.parse_args(arguments)
     done = open_memory(options).tick(dry_run=options.dry_run)
     verb = "due" if options.dry_run else "ran"
@@ -40,7 +42,9 @@ def status(arguments: list[str], out: Output) -> int:
 
 def render_status(facts: Mapping[str, Any]) -> str:
     """Return the status for a person to read."""
-    entries = ", ".join(f"{count} {layer}" for layer, count in facts["entries"].items() if count) or "none yet"
+    entries = (
+        ", ".join(f"{count} {layer}" for layer, count in facts["entries"].items() if count) or "none yet"
+    )
     notes = facts["notes"]
     sync = facts["sync"]
     lines = [
@@ -62,10 +66,16 @@ def render_status(facts: Mapping[str, Any]) -> str:
 def doctor(arguments: list[str], out: Output) -> int:
     """Check everything that can be wrong."""
     parser = command("doctor", "Check everything that can be wrong and say what to do.")
-    parser.add_argument("--fix", action="store_true", help="repair derived data (index, caches); memory is not touched")
+    parser.add_argument(
+        "--fix", action="store_true", help="repair derived data (index, caches); memory is not touched"
+    )
     options = parser.parse_args(arguments)
     findings = open_memory(options).doctor(fix=options.fix)
-    marks = {"ok": out.style("ok", "green"), "warning": out.style("!!", "yellow"), "error": out.style("XX", "red")}
+    marks = {
+        "ok": out.style("ok", "green"),
+        "warning": out.style("!!", "yellow"),
+        "error": out.style("XX", "red"),
+    }
     lines = []
     for finding in findings:
         lines.append(f"{marks[finding['level']]}  {finding['message']}")

@@ -58,7 +58,9 @@ def decision(arguments: list[str], out: Output) -> int:
     parser.add_argument("decision", nargs="+", help="the choice in one sentence; - reads standard input")
     parser.add_argument("--rationale", required=True, help="why it won")
     parser.add_argument("--context", default="", help="what made the choice necessary")
-    parser.add_argument("--alternative", action="append", default=[], help="what was turned down (may repeat)")
+    parser.add_argument(
+        "--alternative", action="append", default=[], help="what was turned down (may repeat)"
+    )
     parser.add_argument("--consequences", default="", help="what follows from it")
     parser.add_argument("--scope", help="global or workspace:KEY (default: this workspace)")
     parser.add_argument("--topic", help="the topic's title (default: a topic of its own)")
@@ -107,12 +109,17 @@ def state(arguments: list[str], out: Output) -> int:
         if not memory.exists:
             out.note(no_store(memory))
         shown = memory.state()
-        out.result(shown, "\n\n".join(f"## {s['title']} [{s['grade']}]\n{s['text']}" for s in shown["sections"]))
+        out.result(
+            shown, "\n\n".join(f"## {s['title']} [{s['grade']}]\n{s['text']}" for s in shown["sections"])
+        )
         return 0
     if not options.text:
         raise UsageError("state wants the section's new text", "lamina state SECTION TEXT")
     changed = memory.set_state(options.section, joined(options.text), dry_run=options.dry_run)
-    out.result(changed, f"{'would write' if options.dry_run else 'wrote'} section {options.section!r} to {changed['file']}")
+    out.result(
+        changed,
+        f"{'would write' if options.dry_run else 'wrote'} section {options.section!r} to {changed['file']}",
+    )
     return 0
 
 

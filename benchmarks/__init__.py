@@ -1,0 +1,1 @@
+"""Speed, as ratios to what the machine can do, taken in one run."""

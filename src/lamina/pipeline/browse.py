@@ -1,0 +1,116 @@
+"""Reading what is stored: choose entries, describe them, group them by the session they came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lamina.errors import NoEntry
+from lamina.formats.freshness import freshness
+from lamina.formats.slug import topic_slug
+from lamina.formats.source import SessionRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import date
+
+    from lamina.pipeline.filters import Filters
+    from lamina.store.store import Located, Store
+
+SPOKEN = "said directly"
+
+
+def choose(store: Store, filters: Filters) -> Iterator[Located]:
+    """Yield the entries that the filters let through, in the order of the files."""
+    scopes = store.scopes() if filters.scopes is None else filters.scopes
+    for scope in scopes:
+        for located in store.entries(scope, filters.layer):
+            if passes(located, filters):
+                yield located
+
+
+def passes(located: Located, filters: Filters) -> bool:
+    """Tell whether an entry is meant; the scope and the layer are the caller's to choose."""
+    entry = located.entry
+    if entry.trust not in filters.trust:
+        return False
+    if filters.topic and filters.topic not in (located.topic, located.slug, located.topic.casefold()):
+        return topic_slug(filters.topic) == located.slug
+    day = entry.date
+    if filters.since and (day is None or day < filters.since):
+        return False
+    return not (filters.until and (day is None or day > filters.until))
+
+
+def newest_first(entries: Iterable[Located]) -> list[Located]:
+    """Sort by date, newest first; entries of one day stay in the order of their ids."""
+    return sorted(
+        entries,
+        key=lambda each: (-(each.entry.date.toordinal() if each.entry.date else 0), each.entry.id or ""),
+    )
+
+
+def item(located: Located, today: date) -> dict[str, Any]:
+    """Describe an entry: where it stands, its fields, how far to trust it now."""
+    entry = located.entry
+    fresh = freshness(entry.date, entry.verified, entry.valid_until, entry.volatility, entry.body, today)
+    return {
+        "id": entry.id or "",
+        "scope": located.scope.name,
+        "layer": located.layer,
+        "topic": located.topic,
+        "heading": entry.heading,
+        "file": located.rel,
+        "line": entry.line,
+        "date": str(entry.date) if entry.date else None,
+        "importance": entry.importance,
+        "trust": entry.trust,
+        "freshness": fresh.grade,
+        "age_days": fresh.age_days,
+        "source": next((field.value for field in entry.fields if field.label == "Source"), ""),
+    }
+
+
+def whole(located: Located, today: date) -> dict[str, Any]:
+    """Describe an entry with everything it holds, its text as it stands in the file included."""
+    entry = located.entry
+    fields = {field.label: field.value for field in entry.fields}
+    return item(located, today) | {"fields": fields, "body": entry.body, "text": entry.raw}
+
+
+def found(store: Store, id_: str) -> Located:
+    """Return the entry of this id; raises NoEntry with the nearest way to find it."""
+    located = store.find(id_)
+    if located is None:
+        raise NoEntry(f"no entry has the id {id_!r}", "`lamina list` and `lamina search` show ids")
+    return located
+
+
+def learnt(entries: Iterable[Located], limit: int) -> list[dict[str, Any]]:
+    """Group entries by the session they came from, newest session first."""
+    groups: dict[tuple[str, str], list[Located]] = {}
+    for located in newest_first(entries):
+        groups.setdefault((str(located.entry.date or ""), _origin(located)), []).append(located)
+    return [
+        {
+            "date": day,
+            "source": origin,
+            "entries": [
+                {
+                    "id": each.entry.id or "",
+                    "heading": each.entry.heading,
+                    "layer": each.layer,
+                    "scope": each.scope.name,
+                }
+                for each in members
+            ],
+        }
+        for (day, origin), members in list(groups.items())[:limit]
+    ]
+
+
+def _origin(located: Located) -> str:
+    for ref in located.entry.sources:
+        if isinstance(ref, SessionRef):
+            return f"session:{ref.host}/{ref.session}"
+    sources = located.entry.sources
+    return str(sources[0]) if sources else SPOKEN

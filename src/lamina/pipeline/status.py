@@ -1,0 +1,104 @@
+"""What the store holds, what waits, and what is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lamina.formats.layers import LAYERS
+from lamina.pipeline import system_doc
+from lamina.store import git, log, notes
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from lamina.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """When work is due: `consolidate_s` old or `minimum` many notes, `commit_s` after a write."""
+
+    consolidate_s: int = 1800
+    minimum: int = 3
+    commit_s: int = 10
+
+
+def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
+    """Return the facts of `lamina status`; the caller adds what it alone knows (where we are, paused)."""
+    layout = store.layout
+    taken = list(notes.notes(store))
+    waiting = [each for each in taken if each.note.consolidated is None]
+    counters = log.metrics(layout)
+    obstacle = git.obstacle(store.root)
+    return {
+        "root": str(store.root),
+        "schema_version": store.schema,
+        "workspaces": [scope.key for scope in store.scopes() if scope.key is not None],
+        "entries": count_entries(store),
+        "notes": {
+            "pending": sum(not each.note.needs_review for each in waiting),
+            "needs_review": sum(each.note.needs_review for each in waiting),
+            "failed": len(notes.names(store)) - len(taken),
+        },
+        "sync": {
+            "at": git.last_commit(store.root),
+            "ok": not obstacle,
+            "conflict": False,
+            "error": obstacle or None,
+        },
+        "models": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
+        "events": {
+            name.removeprefix("event:"): n for name, n in counters.items() if name.startswith("event:")
+        },
+        "saved": {"thin": counters.get("thin", 0), "trivial": counters.get("trivial", 0)},
+        "due": due(store, now, cadence),
+        "system_doc_stale": system_doc.is_stale(store),
+    }
+
+
+def empty(root: Path) -> dict[str, Any]:
+    """Return the facts where there is no store yet, in the same shape."""
+    return {
+        "root": str(root),
+        "schema_version": None,
+        "workspaces": [],
+        "entries": {name: 0 for name, layer in LAYERS.items() if layer.many},
+        "notes": {"pending": 0, "needs_review": 0, "failed": 0},
+        "sync": {"at": None, "ok": True, "conflict": False, "error": None},
+        "models": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
+        "events": {},
+        "saved": {"thin": 0, "trivial": 0},
+        "due": [],
+        "system_doc_stale": False,
+    }
+
+
+def count_entries(store: Store) -> dict[str, int]:
+    """Count the entries of every layer, over all scopes; forgotten ones do not count."""
+    counts = {}
+    for name, layer in LAYERS.items():
+        if layer.many:
+            scopes = [scope for scope in store.scopes() if scope.key is not None or not layer.workspace_only]
+            counts[name] = sum(
+                r.shown for scope in scopes for r in store.ledger(scope, name).records.values()
+            )
+    return counts
+
+
+def due(store: Store, now: datetime, cadence: Cadence) -> list[str]:
+    """Name what `lamina tick` would do now."""
+    waiting = notes.pending(store)
+    old = any(
+        each.note.captured is not None and (now - each.note.captured).total_seconds() >= cadence.consolidate_s
+        for each in waiting
+    )
+    names = []
+    if waiting and (old or len(waiting) >= cadence.minimum):
+        names.append("consolidate")
+    if system_doc.is_stale(store):
+        names.append("system-doc")
+    if git.is_dirty(store.layout):
+        names.append("commit")
+    return names

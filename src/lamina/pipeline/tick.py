@@ -1,0 +1,64 @@
+"""The tick: one function that runs what is due, however often it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lamina.pipeline import system_doc
+from lamina.pipeline.consolidate import consolidate
+from lamina.pipeline.status import Cadence, due
+from lamina.store import git, notes, watermarks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from lamina.store.notes import NoteFile
+    from lamina.store.store import Store
+
+KEPT_NOTES = 50
+
+
+def tick(store: Store, now: datetime, cadence: Cadence, *, keep: int = KEPT_NOTES) -> list[str]:
+    """Run what is due and return its names, in the order in which it ran."""
+    ran = []
+    if "consolidate" in due(store, now, cadence):
+        consolidate(store, now=now)
+        ran.append("consolidate")
+    if prune(store, now, keep=keep):
+        ran.append("prune")
+    if system_doc.refresh(store, now):
+        ran.append("system-doc")
+    if git.commit_if_dirty(store, now=now, older_than_s=0 if ran else cadence.commit_s):
+        ran.append("commit")
+    return ran
+
+
+def prune(store: Store, now: datetime, *, keep: int) -> int:
+    """Remove consolidated notes beyond the newest `keep`; returns how many went.
+
+    Pending notes never go. A note whose transcript is gone is the last trace of its session, so it goes last.
+    """
+    done = [each for each in notes.notes(store) if each.note.consolidated is not None]
+    if len(done) <= keep:
+        return 0
+    gone = transcripts_gone(store)
+
+    def age(each: NoteFile) -> tuple[bool, str, str]:
+        return (gone.get(each.name, True), str(each.note.captured or ""), each.name)
+
+    surplus = sorted(done, key=age)[: len(done) - keep]
+    with store.writing(label="prune", at=now) as batch:
+        for each in surplus:
+            notes.remove(batch, each.name)
+    return len(surplus)
+
+
+def transcripts_gone(store: Store) -> Mapping[str, bool]:
+    """Map each session's note to whether none of its transcripts is on this machine any more."""
+    from pathlib import Path
+
+    return {
+        mark.name: not any(Path(read.path).is_file() for read in mark.files)
+        for mark in watermarks.watermarks(store)
+    }
