@@ -160,7 +160,7 @@ def is_nothing(text: str) -> bool:
     That is NO_DURABLE_CONTENT on a line of its own with no bullet beside it, or one short sentence of
     that sense. An empty reply is a failure, not a conclusion.
     """
-    lines = [line.strip() for line in _lines(text) if line.strip() and not _FENCE.fullmatch(line.strip())]
+    lines = [each for line in _lines(text) if (each := line.strip()) and not _FENCE.fullmatch(each)]
     if any(_MARK.match(line) and _NOTHING not in line for line in lines):
         return False
     bare = [re.sub(r"[\s-]+", "_", line.strip("*_`\"'.!#>- ").upper()) for line in lines if len(line) < 60]
@@ -182,6 +182,8 @@ def _read_lines(text: str, *, cut: bool, refresh: bool) -> _Found:
     if cut and lines[-1].strip():
         found.skipped.append(Skipped(len(lines), lines.pop()[:200], "the reply was cut within this line"))
     for number, line in enumerate(lines, 1):
+        if not line or line.isspace():
+            continue
         try:
             _read_line(_bare(line), found, refresh=refresh)
         except _Bad as bad:
@@ -191,7 +193,7 @@ def _read_lines(text: str, *, cut: bool, refresh: bool) -> _Found:
 
 def _bare(line: str) -> str:
     """Take list marks, emphasis and code marks from around a line."""
-    line = line.strip().strip("\ufeff\u200b")
+    line = line.strip().lstrip("\ufeff\u200b").lstrip()
     if _FENCE.fullmatch(line):
         return ""
     for _ in range(2):
@@ -241,9 +243,11 @@ def _read_keyword(keyword: str, rest: str, found: _Found, *, refresh: bool) -> N
 
 def _brackets(line: str) -> tuple[str, str]:
     """Split `[head] rest`; the head comes back in half-width punctuation."""
+    if not line.startswith(_OPENING):
+        raise _Bad("no [<note>] in front")
     ends = [end for end in map(line.find, _CLOSING) if end > 0]
-    if not ends or not line.startswith(_OPENING):
-        raise _Bad("no [<note>] in front" if not ends else "the bracket is not closed")
+    if not ends:
+        raise _Bad("the bracket is not closed")
     return line[1 : min(ends)].translate(_WIDE), line[min(ends) + 1 :]
 
 

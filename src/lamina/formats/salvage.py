@@ -27,8 +27,11 @@ def salvage(text: str) -> list[Any]:
         value = _loads(candidate)
         if value is not None:
             return [value]
-    values = (_loads(part) or _loads(_repaired(part)) for part in _whole_objects(text))
-    return [value for value in values if value is not None]
+    found = []
+    for part in _whole_objects(text):
+        value = _loads(part)
+        found.append(_loads(_repaired(part)) if value is None else value)
+    return [value for value in found if value is not None]
 
 
 def _body(text: str) -> str:
@@ -64,6 +67,7 @@ def _whole_objects(text: str) -> list[str]:
         if match[0] == "{":
             start = match.start()
         elif match[0] == "}" and start >= 0:
-            found.append(text[start : match.end()])
+            if match.start() > start + 1:
+                found.append(text[start : match.end()])
             start = -1
     return found
