@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import UTC, date
 
 from lamina.formats.bullet import Bullet
-from lamina.pipeline import cues
-from lamina.pipeline.exchanges import Exchange, Piece, exchanges, facts, pieces_of, terms
+from lamina.pipeline import cues, smalltalk
+from lamina.pipeline.exchanges import Exchange, Piece, capital, exchanges, facts, joined, pieces_of, terms
 from lamina.pipeline.relevance import Failure, Limits, Material
 from lamina.pipeline.topics import AGAIN, phrases
 
@@ -58,7 +58,7 @@ def _told(exchange: Exchange, seen: set[str], today: date, *, wishing: bool) -> 
     subject = next(phrases(chosen[0].text), "") if chosen else ""
     for index, packed in enumerate(_packed(chosen)):
         told = _bullet(_detail_label(label, packed) if index else label, packed, exchange, day)
-        yield replace(told, text=f"{subject[:1].upper()}{subject[1:]}{AGAIN}{told.text}") if index and subject else told
+        yield (replace(told, text=f"{capital(subject)}{AGAIN}{told.text}") if index and subject else told)
 
 
 def _wishes(exchange: Exchange, *, wishing: bool) -> tuple[list[Piece], list[Piece]]:
@@ -77,7 +77,7 @@ def _announced(piece: Piece) -> Piece:
     """Drop the announcement in front of a preference."""
     head, colon, rest = piece.text.partition(": ")
     if colon and cues.anywhere(cues.WISHES).search(head):
-        return replace(piece, text=rest[:1].upper() + rest[1:])
+        return replace(piece, text=capital(rest))
     return piece
 
 
@@ -89,27 +89,32 @@ def _echoes(piece: Piece, seen: set[str]) -> bool:
 
 
 def _label(exchange: Exchange, pieces: list[Piece]) -> str:
-    """Name what an exchange is about, going by the person's words first."""
+    """Name what an exchange is about, going by the person's opening words first."""
     said = [piece for piece in pieces if piece.who == "user"]
     said = [piece for piece in said if piece.seq == said[0].seq]
     told = [piece for piece in said if not piece.question]
-    asked = [piece for piece in said if piece.question]
-    if any(piece.has(cues.STATUS) for piece in asked):
+    if any(piece.question and piece.has(cues.STATUS) for piece in said):
         return "status"
     if exchange.reported:
-        return "fix" if exchange.confirmed else "failure"
-    if told and told[0].opens(cues.SAID_WRONG):
-        return "correction"
-    for label, table in (("decision", cues.DECISION), ("constraint", cues.CONSTRAINT), ("open", cues.OPEN)):
-        if any(piece.has(table) and not piece.has(cues.UNSURE) for piece in told):
-            return label
+        return "fix" if exchange.worked else "failure"
+    if label := _stated(told):
+        return label
     if exchange.accepted and any(piece.opens(cues.OFFERS) for piece in pieces):
         return "decision"
-    if any(piece.has(cues.UNSURE) for piece in told):
-        return "open"
-    if told:
-        return "finding"
-    return _answer_label(pieces)
+    return "finding" if told else _answer_label(pieces)
+
+
+def _stated(told: list[Piece]) -> str:
+    """Name what a person stated, "" if no cue tells; what is said with doubt stays open."""
+    if told and told[0].opens(cues.SAID_WRONG):
+        return "correction"
+    if told and told[0].opens(cues.FORBIDS):
+        return "constraint"
+    sure = [piece for piece in told if not piece.has(cues.UNSURE)]
+    for label, table in (("decision", cues.DECISION), ("constraint", cues.CONSTRAINT), ("open", cues.OPEN)):
+        if any(piece.has(table) for piece in sure):
+            return label
+    return "open" if len(sure) < len(told) else ""
 
 
 def _answer_label(pieces: list[Piece]) -> str:
@@ -135,7 +140,12 @@ def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
     room = min(_MOST, max(_LEAST, _SHARE * sum(len(piece.text) for piece in pieces)))
     kept = [lead]
     answer = next((piece for piece in pieces if piece.who == "assistant" and not piece.question), None)
-    if answer is not None and answer is not lead and not answer.has(cues.PRAISES) and not _echoes(answer, seen):
+    if (
+        answer is not None
+        and answer is not lead
+        and not answer.has(smalltalk.PRAISES)
+        and not _echoes(answer, seen)
+    ):
         kept.append(answer)
         seen |= terms(answer.text)
     room -= sum(len(piece.text) for piece in kept)
@@ -147,7 +157,11 @@ def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
 
 def _details(pieces: list[Piece], seen: set[str], room: float = BULLET_CHARS) -> list[Piece]:
     """Choose those that tell most that is new for their length, best first."""
-    left = [piece for piece in pieces if not piece.question and (facts(piece.text) or len(terms(piece.text)) > _TELLING)]
+    left = [
+        piece
+        for piece in pieces
+        if not piece.question and (facts(piece.text) or len(terms(piece.text)) > _TELLING)
+    ]
     kept: list[Piece] = []
     while left:
         best = max(left, key=lambda piece: (_worth(piece, seen), -pieces.index(piece)))
@@ -170,7 +184,7 @@ def _lead(pieces: list[Piece]) -> Piece | None:
 
 
 def _worth(piece: Piece, seen: set[str]) -> float:
-    """New words for a character, facts and cues counted on top."""
+    """Count new words for a character, facts and cues on top."""
     new = terms(piece.text) - seen
     if not new:
         return 0.0
@@ -199,15 +213,16 @@ def _packed(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def _bullet(label: str, pieces: list[Piece], exchange: Exchange, day: date) -> Bullet:
-    text = " ".join([_headed(pieces[0]), *(piece.text for piece in pieces[1:])])
+    text = joined([_headed(pieces[0]), *(piece.text for piece in pieces[1:])])
     quote, who = _quoted(label, pieces, exchange)
-    return Bullet(label, text, day, exchange.first, exchange.last, _clipped(quote), who)
+    last = exchange.last if label == "fix" else max(piece.seq for piece in pieces)
+    return Bullet(label, text, day, min(piece.seq for piece in pieces), last, _clipped(quote), who)
 
 
 def _quoted(label: str, pieces: list[Piece], exchange: Exchange) -> tuple[str, str]:
-    """Choose the words that a bullet rests on: the person's if there are any, those that confirm for a fix."""
-    if label == "fix" and exchange.confirmed:
-        return exchange.confirmed, "user"
+    """Choose the words that a bullet rests on: the person's before all, those that confirm for a fix."""
+    if label == "fix" and exchange.worked:
+        return exchange.worked, "user" if exchange.confirmed else "assistant"
     said = [piece for piece in pieces if piece.who == "user"]
     if not said and exchange.accepted and label == "decision":
         return exchange.accepted, "user"
@@ -229,10 +244,9 @@ def _failed(failure: Failure, day: date) -> Bullet | None:
 def _headed(piece: Piece) -> str:
     """Put a question into the form of a head for its answer, where a short one is known."""
     if piece.question:
-        for asked, head in cues.SHORTER:
+        for asked, head in smalltalk.SHORTER:
             if found := re.fullmatch(asked + r"\?", piece.text, re.IGNORECASE):
-                text = found.expand(head)
-                return text[:1].upper() + text[1:]
+                return capital(found.expand(head))
     return piece.text
 
 
@@ -246,18 +260,35 @@ def _clipped(text: str) -> str:
 
 
 def _joined(found: list[Bullet]) -> list[Bullet]:
-    """Join neighbours of one label where both fit into one bullet."""
+    """Join neighbours of one label where both fit into one bullet; each decision and fix stands alone."""
     out: list[Bullet] = []
     for one in found:
         last = out[-1] if out else None
-        if last and last.label == one.label and last.who == one.who and len(last.text) + len(one.text) < BULLET_CHARS:
-            out[-1] = replace(last, text=f"{last.text} {one.text}", last=max(last.last, one.last))
+        fits = last is not None and len(last.text) + len(one.text) < BULLET_CHARS
+        if last and fits and (last.label, last.who) == (one.label, one.who) and one.label in _JOINED:
+            text = joined((last.text, one.text))
+            out[-1] = replace(
+                last, text=text, first=min(last.first, one.first), last=max(last.last, one.last)
+            )
         else:
             out.append(one)
     return out
 
 
-_RANK = ("correction", "decision", "preference", "fix", "constraint", "how-to", "environment", "finding", "open", "failure", "status")
+_JOINED = frozenset({"preference", "constraint", "how-to", "environment", "finding", "open", "status"})
+_RANK = (
+    "correction",
+    "decision",
+    "preference",
+    "fix",
+    "constraint",
+    "how-to",
+    "environment",
+    "finding",
+    "open",
+    "failure",
+    "status",
+)
 
 
 def _strongest(found: list[Bullet], limit: int) -> list[Bullet]:

@@ -32,7 +32,7 @@ LAYERS_WRITTEN = ("semantic", "episodic", "procedural", "learnings", "decisions"
 
 @dataclass(slots=True)
 class Consolidated:
-    """How many notes were handled and what became of their facts; `superseded` lists ids of corrected entries."""
+    """How many notes were handled and what became of their facts; `superseded` are corrected entries."""
 
     notes: int = 0
     entries: int = 0
@@ -41,11 +41,15 @@ class Consolidated:
     superseded: list[str] = field(default_factory=list)
 
 
-def consolidate(store: Store, *, now: datetime, limit: int | None = None, dry_run: bool = False) -> Consolidated:
+def consolidate(
+    store: Store, *, now: datetime, limit: int | None = None, dry_run: bool = False
+) -> Consolidated:
     """Consolidate pending notes, the oldest session first, at most `limit`."""
     done = Consolidated()
     seen: dict[Scope, _Topics] = {}
-    pending = sorted(notes.pending(store), key=lambda each: (day_of(each.note), str(each.note.started), each.name))
+    pending = sorted(
+        notes.pending(store), key=lambda each: (day_of(each.note), str(each.note.started), each.name)
+    )
     for each in pending[:limit]:
         scope = scope_of(each.note)
         if scope not in seen:
@@ -54,7 +58,9 @@ def consolidate(store: Store, *, now: datetime, limit: int | None = None, dry_ru
     return done
 
 
-def _one(store: Store, each: NoteFile, topics: _Topics, done: Consolidated, *, now: datetime, dry_run: bool) -> None:
+def _one(
+    store: Store, each: NoteFile, topics: _Topics, done: Consolidated, *, now: datetime, dry_run: bool
+) -> None:
     note = each.note
     known, own = topics.before(day_of(note), note.session)
     hashes: set[str] = set()
@@ -108,7 +114,9 @@ class _Topics:
                 own += [place.topic] if place.topic not in OWN.values() else []
             elif place.day <= day:
                 about.setdefault(place.topic, set()).update(place.about)
-        return [Known(topic, frozenset(words)) for topic, words in sorted(about.items())], min(own, default="")
+        return [Known(topic, frozenset(words)) for topic, words in sorted(about.items())], min(
+            own, default=""
+        )
 
 
 def _correct(store: Store, batch: Writing, draft: Draft, id_: str) -> Iterator[str]:

@@ -17,13 +17,15 @@ from lamina.formats.scope import Scope, parse_scope
 from lamina.formats.slug import whole_words
 from lamina.formats.source import SessionRef
 from lamina.pipeline import cues
-from lamina.pipeline.exchanges import terms, unspaced
+from lamina.pipeline.exchanges import joined, terms, unspaced
 from lamina.pipeline.statements import sentences
 from lamina.pipeline.topics import AGAIN, Known, titles
 
 LAYER_OF = {
     **dict.fromkeys(("decision", "choice"), "decisions"),
-    **dict.fromkeys(("preference", "constraint", "correction", "fix", "lesson", "learning", "rule"), "learnings"),
+    **dict.fromkeys(
+        ("preference", "constraint", "correction", "fix", "lesson", "learning", "rule"), "learnings"
+    ),
     **dict.fromkeys(("how-to", "howto", "procedure", "command", "workflow"), "procedural"),
     **dict.fromkeys(("finding", "fact", "environment", "setup", "configuration"), "semantic"),
 }
@@ -32,7 +34,10 @@ LAYER_OF = {
 _IMPORTANCE = {"decision": 4, "preference": 4, "correction": 4, "constraint": 4, "status": 2, "open": 2}
 _VOLATILITY = {"preference": "stable", "status": "volatile"}
 _HEADING, _LEAST, _SUBJECT = 72, 16, 40
-_BREAK = re.compile(r"(?P<clean> [—–] |: |：|；|; )|, |，|、| \(| (?:because|so that|which|with|when|while|if|and|or|but|weil|und|parce que|et|porque|потому что) ")
+_BREAK = re.compile(
+    r"(?P<clean> [—–] |: |：|；|; )|, |，|、| \(|"
+    r" (?:because|so that|which|with|when|while|if|and|or|but|weil|und|parce que|et|porque|потому что) "
+)
 _NEARLY = 0.8  # of the words of two bullets of one note: the same thing said twice
 
 
@@ -49,7 +54,7 @@ def drafts(note: Note, known: Sequence[Known] = (), *, own: str = "") -> list[Dr
 
 
 def plan(note: Note, known: Sequence[Known] = (), *, own: str = "") -> list[Planned]:
-    """Make the drafts with their labels; a bullet that nearly repeats an earlier one of the note is left out."""
+    """Make the drafts with their labels; what nearly repeats an earlier bullet is left out."""
     scope = scope_of(note)
     bullets = _distinct(note.bullets)
     named = titles(bullets, known, project=scope.key or "", own=own)
@@ -145,9 +150,9 @@ def _decided(heading: str, text: str) -> str:
     return render_decision(
         Decision(
             heading,
-            rationale=" ".join(reasons),
+            rationale=joined(reasons),
             alternatives=tuple(dict.fromkeys(lost))[:3],
-            consequences=" ".join(others),
+            consequences=joined(others),
         )
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lamina.pipeline import cues
+from lamina.pipeline import cues, smalltalk
 from lamina.pipeline.relevance import Failure, Material, Turn
 from lamina.pipeline.statements import Statement, statements
 
@@ -24,29 +24,13 @@ _SHORT_REMARK = 48
 _STEM = 7  # letters of a word that tell whether it is new: enough for most endings in most languages
 _JOINS = 4  # a turn with fewer new words than this adds to the exchange before it
 
-_COMMON = frozenset(
-    "a about after again all also am an and any are as at back be because been before being both but by can could "
-    "did do does doing don done down each else even every few for from further get gets getting go going good got "
-    "had has have having he her here hers him his how i if in into is it its itself just let like make makes me more "
-    "most my need needs new no nor not now of off ok on once one only or other our ours out over own please re same "
-    "set she should so some still such sure take than thanks that the their them then there these they this those "
-    "through to too under until up us use used using very ve want was way we well were what when where which while "
-    "who whom why will with would yes yet you your yours "
-    "der die das den dem des ein eine einen und oder aber ist sind war wir ihr ich du sie es mit von zu im in auf für "
-    "nicht auch noch dass wie was wenn dann als an bei nach aus um so nur "
-    "le la les un une des et ou mais est sont nous vous je tu il elle on avec de du au aux en dans sur pour pas ne que "
-    "qui ce cette se sa son ses plus par "
-    "el los las una unos unas y o pero es son nosotros yo ella con del al en por para no que se su sus lo más como "
-    "и в на не что как это мы вы я он она они с по из за для от у к о а но или же бы все так уже то".split()
-)
-
 
 def terms(text: str) -> set[str]:
-    """Give the content words of a text: folded, common words left out, pairs of characters for unspaced scripts."""
+    """Give the content words of a text, folded and cut to stems; unspaced scripts give pairs of characters."""
     found: set[str] = set()
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if word.isascii() or not unspaced(word):
-            if word not in _COMMON and (len(word) > 1 or word.isdigit()):
+            if word not in smalltalk.COMMON and (len(word) > 1 or word.isdigit()):
                 found.add(word[:_STEM] if word.isalpha() else word)
         else:
             found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
@@ -58,14 +42,30 @@ def facts(text: str) -> int:
     return len(_FACT.findall(text))
 
 
+def capital(text: str) -> str:
+    """Begin with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Join sentences; scripts without spaces need none between them."""
+    out = ""
+    for text in texts:
+        out += text if not out or out[-1] in "。！？" else f" {text}"
+    return out
+
+
 def is_common(word: str) -> bool:
     """Say whether a folded word is grammar or small talk."""
-    return word in _COMMON
+    return word in smalltalk.COMMON
 
 
 def unspaced(word: str) -> bool:
     """Say whether a word has characters of a script that is written without spaces, or Korean ones."""
-    return any("\u0e00" <= char <= "\u0e7f" or "\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af" for char in word)
+    return any(
+        "\u0e00" <= char <= "\u0e7f" or "\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af"
+        for char in word
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,22 @@ class Exchange:
         told = [piece for piece in self.by("user") if not piece.question][:1]
         return any(
             piece.has(cues.FAILURE)
-            and not piece.opens(cues.TRIMMED)
+            and not piece.opens(smalltalk.TRIMMED)
             and not piece.has(cues.PREFERENCE, cues.CONSTRAINT)
             for piece in told
         )
+
+    @property
+    def worked(self) -> str:
+        """The words that say that a remedy held: the person's, else the agent's last ones."""
+        if self.confirmed:
+            return self.confirmed
+        told = [
+            piece.said
+            for piece in self.by("assistant")
+            if piece.has(cues.WORKED) and not piece.has(cues.UNSURE)
+        ]
+        return told[-1] if told else ""
 
 
 def exchanges(material: Material) -> list[Exchange]:
@@ -151,11 +163,13 @@ def _continues(before: Exchange, said: list[Statement], known: set[str]) -> bool
     asks = any(_asks(one.text) for one in said)
     words = set[str]().union(*(terms(one.text) for one in said))
     opening = said[0].text
+    if cues.ahead(cues.SAID_WRONG).match(opening):
+        return False
     if cues.anywhere(cues.WORKED).search(opening) or cues.ahead(cues.AGREES).match(opening):
         return before.reported or not asks
     if before.reported and not before.confirmed and not asks:
         return bool(words & known)
-    return len(words - known) < _JOINS and not asks
+    return len(words - known) < _JOINS and not asks and not cues.ahead(smalltalk.TRIMMED).match(opening)
 
 
 def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> None:
@@ -175,13 +189,17 @@ def _pieces(said: Iterable[Statement], who: str, seq: int) -> Iterator[Piece]:
     for one in said:
         text = _without_lead(one.text)
         question = _asks(one.text)
-        if not terms(text) or cues.ahead(cues.NARRATES).match(text):
+        if not terms(text) or cues.ahead(smalltalk.NARRATES).match(text):
             continue
         if who == "assistant":
             offer = cues.ahead(cues.OFFERS).match(text)
             if question and not offer:
                 continue
-            if len(text) <= _SHORT_REMARK and cues.ahead(cues.PRAISES).match(text) and not _FACT.search(text[1:]):
+            if (
+                len(text) <= _SHORT_REMARK
+                and cues.ahead(smalltalk.PRAISES).match(text)
+                and not _FACT.search(text[1:])
+            ):
                 continue
         yield Piece(_ended(text), one.text, who, seq, one.code, question, first)
         first = False
@@ -200,17 +218,17 @@ def _asks(text: str) -> bool:
 def _without_lead(text: str) -> str:
     """Drop acknowledging words at the front and the opener of a wish, so that the matter comes first."""
     for _ in range(3):
-        match = cues.lead_in().match(text)
+        match = smalltalk.lead_in().match(text)
         if match is None or match.end() == len(text) == 0:
             break
         text = text[match.end() :]
-    if (generic := cues.GENERIC.match(text)) and len(text) > generic.end():
+    if (generic := smalltalk.GENERIC.match(text)) and len(text) > generic.end():
         text = text[generic.end() :]
     for _ in range(2):
-        trimmed = cues.ahead(cues.TRIMMED).match(text)
+        trimmed = cues.ahead(smalltalk.TRIMMED).match(text)
         if trimmed and len(text) > trimmed.end() + 3:
             text = text[trimmed.end() :].lstrip(" ,，、")
-    return text[:1].upper() + text[1:] if _LOWER.match(text) else text
+    return capital(text) if _LOWER.match(text) else text
 
 
 def _ended(text: str) -> str:

@@ -24,15 +24,19 @@ _ABBREVIATED = re.compile(
     re.IGNORECASE,
 )
 _COLONS = ":： "
-_SHELL = frozenset("bash sh shell console zsh fish powershell ps1 cmd terminal shellsession".split())
-_PROSE = frozenset("md markdown text txt".split())
+_SHELL = frozenset(
+    {"bash", "sh", "shell", "console", "zsh", "fish", "powershell", "ps1", "cmd", "terminal", "shellsession"}
+)
+_PROSE = frozenset({"md", "markdown", "text", "txt"})
 _ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]{2,}=\S*")
 _SETTING = re.compile(
     r"^[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*(\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|-?\d[\w.%]{0,12}|true|false|True|False)(?=[\s,;)}\]]|$)",
     re.MULTILINE,
 )
-_DECLARED = re.compile(r"\bCREATE (?:\w+ )?(?:INDEX|TABLE|VIEW)(?: IF NOT EXISTS)?\s+([A-Za-z_]\w{3,50})", re.IGNORECASE)
-_QUERIES = frozenset("sql graphql".split())
+_DECLARED = re.compile(
+    r"\bCREATE (?:\w+ )?(?:INDEX|TABLE|VIEW)(?: IF NOT EXISTS)?\s+([A-Za-z_]\w{3,50})", re.IGNORECASE
+)
+_QUERIES = frozenset({"sql", "graphql"})
 _COMMENT = re.compile(r"\s+#\s.*$|\s+//\s.*$")
 _CUT = re.compile(r"([.!?。！？])…$")  # a clip's mark behind a whole sentence
 _SPAN = re.compile(r"`[^`]{2,}`")
@@ -84,7 +88,7 @@ def condensed(text: str) -> str:
 def _replace(out: list[str], kept: str) -> None:
     """Add what is kept of a code block; with nothing kept, the line that led to it leads no further."""
     if kept:
-        out.append(kept)
+        out += [kept, ""]
         return
     while out and not out[-1].strip():
         out.pop()
@@ -93,7 +97,7 @@ def _replace(out: list[str], kept: str) -> None:
 
 
 def shares(text: str, chars: int, most: int) -> list[str]:
-    """Cut a text at its lines' ends into at most `most` shares of `chars` characters; the last has the rest."""
+    """Cut a text at its lines' ends into at most `most` shares of `chars`, the rest in the last."""
     parts: list[str] = []
     while len(parts) < most - 1 and len(text) > chars:
         cut = text.rfind("\n", chars // 3, chars)
@@ -201,7 +205,7 @@ def _led(lead: str, text: str) -> str:
 
 def _plain(text: str) -> str:
     """Drop emphasis and link targets; code spans stay."""
-    text = _LINK.sub(lambda m: m[1] if m[1] else m[2], text)
+    text = _LINK.sub(lambda m: m[1] or m[2], text)
     text = _EMPHASIS.sub(lambda m: m[2], text)
     if "**" in text and "`" not in text:
         text = text.replace("**", "")
@@ -268,4 +272,3 @@ def _commands(lines: list[str], *, shell: bool, bare: bool) -> Iterator[str]:
             continue
         if prompt or (shell and text) or (bare and _ASSIGNED.fullmatch(text)):
             yield text
-

@@ -7,14 +7,15 @@ a topic that it has already written to, or an earlier one that is about the same
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lamina.formats.bullet import Bullet
-from lamina.pipeline import cues
-from lamina.pipeline.exchanges import is_common, unspaced
+from lamina.pipeline import smalltalk
+from lamina.pipeline.exchanges import capital, is_common, unspaced
 from lamina.pipeline.statements import sentences
 
 OWN = {"preference": "Preferences", "status": "Status", "open": "Status"}
@@ -30,8 +31,9 @@ _GRAMMAR = re.compile(
     r"]+|使用|需要|决定|采用|问题|修复|添加|实现|设计|设置|开始|现在|今天|変更|使用|追加|実装|設定|修正|問題|今日|以下"
 )
 _PARTICLE = re.compile(r"(?:에서는|에서|으로|까지|부터|에게|을|를|은|는|이|가|에|의|로|와|과|도)$")
+_KOREAN_VERB = re.compile(r"(?:니다|어요|아요|세요|해요|했어|기로|한다|했다|하는|하고|해서|하면|때문)$")
 _WORDS = 3
-_FIRST = 1.6  # the phrase that a session begins with
+_FIRST = 1.8  # the phrase that a session begins with
 _ALIKE = 0.4
 _WHOLE = "Overview"
 _QUOTED = re.compile(r"(?<!\w)([\"'‘“«「]).{3,200}?[\"'’”»」](?!\w)")
@@ -44,7 +46,9 @@ class Known(NamedTuple):
     about: frozenset[str]
 
 
-def titles(bullets: Sequence[Bullet], known: Sequence[Known], *, project: str = "", own: str = "") -> list[str]:
+def titles(
+    bullets: Sequence[Bullet], known: Sequence[Known], *, project: str = "", own: str = ""
+) -> list[str]:
     """Give each bullet its topic's title.
 
     `project` is the workspace's name, which names no subject inside it; `own` is the topic that
@@ -92,15 +96,17 @@ def subject_of(bullets: Sequence[Bullet], project: str = "") -> str:
         telling = [phrase for phrase in found if not keys(phrase) <= own]
         if telling:
             best = max(range(len(telling)), key=lambda at: (_weight(telling[at], counts, first=at == 0), -at))
-            return telling[best][:1].upper() + telling[best][1:]
+            return capital(telling[best])
         if found:
             break
     return _WHOLE
 
 
 def _weight(phrase: str, counts: Counter[str], *, first: bool) -> float:
-    words = keys(phrase)
-    return sum(counts[word] for word in words) * (1 + 0.1 * len(words)) * (_FIRST if first else 1)
+    words = [counts[word] for word in keys(phrase)]
+    if unspaced(phrase):
+        words = [max(words, default=0)]
+    return sum(words) / math.sqrt(max(1, len(words))) * (_FIRST if first else 1)
 
 
 def phrases(text: str) -> Iterator[str]:
@@ -127,13 +133,19 @@ def _ended(run: list[str]) -> Iterator[str]:
 def _tells(word: str) -> bool:
     plain = word.casefold()
     stem = re.split("['’]", plain)[0]
-    empty = plain in cues.FILLS or plain.removesuffix("s") in cues.FILLS or is_common(plain) or is_common(stem)
+    empty = (
+        plain in smalltalk.FILLS
+        or plain.removesuffix("s") in smalltalk.FILLS
+        or is_common(plain)
+        or is_common(stem)
+    )
     return len(word) > 1 and word[0].isalpha() and not empty
 
 
 def _unspaced_phrases(word: str) -> Iterator[str]:
     if re.search("[\uac00-\ud7af]", word):
-        yield _PARTICLE.sub("", word)
+        if not _KOREAN_VERB.search(word):
+            yield _PARTICLE.sub("", word)
         return
     for part in _GRAMMAR.split(word):
         yield from (run for run in _RUN.findall(part or ""))
