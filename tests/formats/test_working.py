@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from lamina.formats.working import (
     without_activity,
 )
 
+DATA = Path(__file__).parent / "data"
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 EMPTY = parse_working("")
 
@@ -27,6 +29,16 @@ def minutes(count: int) -> datetime:
 
 def test_an_empty_file_is_not_started() -> None:
     assert (EMPTY.started, EMPTY.updated, EMPTY.activity) == (False, None, ())
+
+
+def test_a_file_is_written_as_shown() -> None:
+    working = with_section(EMPTY, "Next steps", "- measure\n- fix", NOW)
+    working = with_activity(working, "read `src/cart.py`", NOW)
+    working = with_section(working, "Task", "Find the leak in the cart.\n\n## not a section", NOW)
+    working = with_activity(working, "## measured:\n3 MB a minute", minutes(5))
+    shown = (DATA / "working.md").read_text(encoding="utf-8")
+    assert render_working(working) == shown
+    assert parse_working(shown).section("task") == "Find the leak in the cart.\n\n## not a section"
 
 
 def test_every_write_states_the_ownership() -> None:
