@@ -1,0 +1,322 @@
+"""Finds what a summary invented: hashes, paths, URLs, versions, numbers and code not in its material.
+
+Words may be chosen freely, such values may not: each must stand in the text that was shown.
+They are compared as values, so `1,000` is `1000`, `v2.1` is `2.1`, and a short hash is the
+long one that begins with it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cached_property
+
+_REDACTED = re.compile(r"\[redacted [a-z-]+\]")
+_MARKER = re.compile(r"(?m)^[ \t]*(?:[-*+>][ \t]+)*(?:\(?\d{1,3}[.)]|[①-⑳])(?=[ \t])")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`«»“”‘’（）「」，。、]+|\bwww\.[^\s<>\"'`]+")
+_CODE = re.compile(r"`([^`\n]+)`")
+_DATE = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?!\d)")
+_DAY_FIRST = re.compile(r"(?<![\d.])(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?![\d.])")
+_NAMED = re.compile(
+    r"(?<!\d)(?:(\d{1,2})(?:st|nd|rd|th|\.|º)?[ ](?:de[ ])?([^\W\d_]{3,10})\.?,?[ ](?:de[ ])?(\d{4})"
+    r"|([^\W\d_]{3,10})\.?[ ](\d{1,2})(?:st|nd|rd|th)?,?[ ](\d{4}))(?!\d)"
+)
+_PATH = re.compile(
+    r"(?<![\w/\\:.~@-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]+(?:[\\/][\w.@+%~-]+)+[\\/]?|(?<!\S)[~.]{0,2}/[\w.-]+/?"
+)
+_FILE = re.compile(
+    r"(?<![\w./@-])(?=[\d_-]{0,64}[^\W\d_])[\w-]++(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/.-]*[\w/])"
+)
+_HASH = re.compile(r"(?<![\w-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,64}(?![\w-])")
+_UUID = re.compile(r"(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
+_VERSION = re.compile(
+    r"(?<![\w.])v?\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z.-]*[0-9A-Za-z])?(?!\w)|(?<![\w.])v\d+(?:\.\d+)*(?!\w)"
+)
+_TIME = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])")
+_NAME = re.compile(r"[^\W_](?:[\w]|-(?=\w))*")
+_NUMBER = re.compile(r"\d+(?:[.,'’_\u00a0\u202f\u2009 ]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?")
+_UNIT = re.compile(
+    r"[ \u00a0]?(k|thousand|mio|million|m|mrd|billion|bn|万|億|亿|千|百万|만)?(?!\w)", re.IGNORECASE
+)
+_SCALES = {
+    "k": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "million": 1e6, "mrd": 1e9, "billion": 1e9, "bn": 1e9,
+    "千": 1e3, "万": 1e4, "만": 1e4, "百万": 1e6, "億": 1e8, "亿": 1e8,
+}  # fmt: skip
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("jan", "feb fév fev", "mar mär mars", "apr avr abr", "may mai mag", "jun juin giu", "jul juil lug", "aug aoû ago",
+         "sep set", "oct okt ott out", "nov", "dec dez déc dic"), 1
+    )
+    for name in names.split()
+}  # fmt: skip
+_WORDS = {
+    word: number
+    for number, words in enumerate(
+        ("zero null zéro cero", "one once eins eine einen un une uno una", "two twice zwei deux dos due dois", "three drei trois tres tre três",
+         "four vier quatre cuatro quattro quatro", "five fünf cinq cinco cinque", "six sechs seis sei", "seven sieben sept siete sette sete",
+         "eight acht huit ocho otto oito", "nine neun neuf nueve nove", "ten zehn dix diez dieci dez", "eleven elf onze once undici",
+         "twelve dozen zwölf douze doce dodici doze")
+    )
+    for word in words.split()
+}  # fmt: skip
+_HAN = {
+    "零": 0,
+    "一": 1,
+    "两": 2,
+    "兩": 2,
+    "二": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+    "十": 10,
+}
+_LONG = 400  # a longer value is only looked for, its neighbours are not
+_TRAIL = ".,;:!?)]}>…'\"*。，；：！？）」"
+
+
+def inventions(text: str, material_text: str) -> list[str]:
+    """List the checkable values of `text` that stand nowhere in `material_text`, in order, each once.
+
+    `material_text` is all that was shown, header and date included. Numerals that only count
+    a list and what redaction put in are no values.
+    """
+    shown = _Shown(material_text)
+    found = dict.fromkeys(value for value in _missing(_normal(text), shown) if value)
+    return list(found)
+
+
+def _normal(text: str) -> str:
+    text = unicodedata.normalize("NFKC", _REDACTED.sub(" ", text).replace("…", " "))
+    return "".join(
+        str(unicodedata.digit(char)) if not char.isascii() and char.isdecimal() else char for char in text
+    )
+
+
+class _Shown:
+    """The material, with what is looked up in it; each table is made when first needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = _normal(text)
+
+    @cached_property
+    def flat(self) -> str:
+        return " ".join(self.text.replace("\\", "/").split())
+
+    @cached_property
+    def lower(self) -> str:
+        return self.flat.lower()
+
+    @cached_property
+    def numbers(self) -> set[float]:
+        text = _without_dates(_UUID.sub(" ", _HASH.sub(" ", _TIME.sub(" ", self.text))))
+        alone = (
+            match
+            for match in _NUMBER.finditer(text)
+            if not _glued(text[match.start() - 1 : match.start()], "0")
+        )
+        values = {value for match in alone for value in _values(match)}
+        values |= {float(year) for year, _, _ in self.dates}
+        values |= {float(number) for word, number in _WORDS.items() if word in self.words}
+        return values | {float(_HAN[char]) for char in self.text if char in _HAN}
+
+    @cached_property
+    def words(self) -> set[str]:
+        return {match[0].lower() for match in _NAME.finditer(self.text)}
+
+    @cached_property
+    def names(self) -> set[str]:
+        return {_squeezed(match[0]) for match in _NAME.finditer(self.text)}
+
+    @cached_property
+    def dates(self) -> set[tuple[int, int, int]]:
+        return {date for _, dates in _dates(self.text) for date in dates}
+
+    @cached_property
+    def hashes(self) -> set[str]:
+        return set(re.findall(r"(?<![0-9A-Za-z])[0-9a-f]{7,128}(?![0-9A-Za-z])", self.text.lower()))
+
+    def holds(self, value: str) -> bool:
+        """Say whether a value stands there, not as a part of a longer word."""
+        at = self.flat.find(value)
+        if len(value) > _LONG:
+            return at >= 0
+        while at >= 0:
+            before, after = self.flat[at - 1 : at], self.flat[at + len(value) : at + len(value) + 1]
+            if not (_glued(before, value[0]) or _glued(value[-1], after)):
+                return True
+            at = self.flat.find(value, at + 1)
+        return False
+
+
+def _glued(left: str, right: str) -> bool:
+    """Say whether two neighbouring characters belong to one word of a spaced script."""
+    return bool(left and right) and _wordy(left) and _wordy(right)
+
+
+def _wordy(char: str) -> bool:
+    return (char.isalnum() or char == "_") and char < "\u2e80"
+
+
+def _missing(text: str, shown: _Shown) -> Iterator[str]:
+    """Take each kind of value out of the text in turn, so that none is judged twice."""
+    text = _MARKER.sub(" ", text)
+    for pattern, known in _CHECKS:
+        values = list(pattern.finditer(text))
+        for match in values:
+            value = (
+                (match[1] if pattern is _CODE else match[0])
+                .strip()
+                .rstrip(_TRAIL if pattern is not _CODE else "")
+            )
+            if value and not known(value, shown):
+                yield value
+        text = pattern.sub(
+            lambda match: " " if pattern is not _PATH or _is_path(match[0]) else match[0], text
+        )  # noqa: B023
+        if pattern is _URL:
+            for value, dates in _dates(text):
+                if not any(date in shown.dates for date in dates):
+                    yield value
+            text = _without_dates(text)
+    for match in _NUMBER.finditer(text):
+        if not any(value in shown.numbers for value in _values(match)):
+            yield match[0]
+
+
+def _has_code(value: str, shown: _Shown) -> bool:
+    wanted = " ".join(value.replace("\\", "/").split())
+    bare = wanted.removesuffix("()")
+    return wanted in shown.flat or (bare != "" and bare in shown.flat)
+
+
+def _has_url(value: str, shown: _Shown) -> bool:
+    bare = re.sub(r"^[a-z]+://(?:www\.)?", "", value.lower()).rstrip("/")
+    if len(bare) > _LONG:
+        return bare in shown.lower
+    return shown.holds(value) or re.search(re.escape(bare) + r"/?(?![\w/-])", shown.lower) is not None
+
+
+def _is_path(value: str) -> bool:
+    """Tell a path from words with a stroke between them: and/or, read/write."""
+    parts = [part for part in re.split(r"[\\/]", value) if part]
+    return (
+        value[0] in "/~."
+        or len(parts) > 2
+        or "." in value
+        or "\\" in value
+        or not all(part.isalpha() for part in parts)
+    )
+
+
+def _has_path(value: str, shown: _Shown) -> bool:
+    plain = value.replace("\\", "/").rstrip("/").removeprefix("./")
+    if not plain or shown.holds(plain) or f"{plain}/" in shown.flat:
+        return True
+    if _is_path(value):
+        return False
+    return all(part.lower() in shown.words for part in plain.split("/"))
+
+
+def _has_file(value: str, shown: _Shown) -> bool:
+    return (
+        shown.holds(value)
+        or value.lower() in {"e.g", "i.e", "z.b", "u.a", "d.h", "p.ej"}
+        or value.lower() in shown.lower
+    )
+
+
+def _has_hash(value: str, shown: _Shown) -> bool:
+    return any(
+        known.startswith(value) or (len(known) >= 7 and value.startswith(known)) for known in shown.hashes
+    )
+
+
+def _has_word(value: str, shown: _Shown) -> bool:
+    return shown.holds(value) or value.lower() in shown.lower
+
+
+def _has_version(value: str, shown: _Shown) -> bool:
+    bare = value.removeprefix("v")
+    return (
+        any(shown.holds(form) for form in (bare, f"v{bare}", f"V{bare}")) or _squeezed(value) in shown.names
+    )
+
+
+def _has_time(value: str, shown: _Shown) -> bool:
+    return shown.holds(value) or shown.holds(value.lstrip("0")) or shown.holds(f"0{value}")
+
+
+_MIXED = re.compile(
+    r"(?<![\w.,-])(?=[\w-]*[A-Za-zÀ-ɏ])(?=[\w-]*\d)[0-9A-Za-zÀ-ɏ](?:[0-9A-Za-z_À-ɏ]|-(?=[0-9A-Za-z]))*(?![\w])"
+)
+
+
+def _has_name(value: str, shown: _Shown) -> bool:
+    """Check a name that holds a digit: sha256, UTF-8, x86_64, HTTP2, 30s."""
+    squeezed = _squeezed(value)
+    if squeezed in shown.names or shown.holds(value) or value.lower() in shown.lower:
+        return True
+    match = _NUMBER.match(value)
+    unit = value[match.end() :] if match else ""
+    if match and unit.isalpha() and len(unit) <= 12:
+        return any(number in shown.numbers for number in _values(match))
+    return squeezed in re.sub(r"[^\w]|_", "", shown.lower)
+
+
+_CHECKS = (
+    (_CODE, _has_code),
+    (_URL, _has_url),
+    (_UUID, _has_word),
+    (_PATH, _has_path),
+    (_HASH, _has_hash),
+    (_VERSION, _has_version),
+    (_FILE, _has_file),
+    (_TIME, _has_time),
+    (_MIXED, _has_name),
+)
+
+
+def _squeezed(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def _values(match: re.Match[str]) -> set[float]:
+    """Give what a number can mean: separators are read both ways, a scale behind it counts or not."""
+    text = re.sub(r"['’_\s]", "", match[0])
+    forms = {text.replace(",", ""), text.replace(".", "").replace(",", "."), text.replace(",", ".")}
+    values = set()
+    for form in forms:
+        try:
+            values.add(float(form))
+        except ValueError:
+            continue
+    unit = _UNIT.match(match.string, match.end())
+    scale = _SCALES.get((unit[1] or "").lower()) if unit else None
+    return values | {value * scale for value in values} if scale else values
+
+
+def _dates(text: str) -> Iterator[tuple[str, set[tuple[int, int, int]]]]:
+    for match in _DATE.finditer(text):
+        yield match[0], {(int(match[1]), int(match[2]), int(match[3]))}
+    for match in _DAY_FIRST.finditer(text):
+        one, two, year = int(match[1]), int(match[2]), int(match[3])
+        yield match[0], {(year, one, two), (year, two, one)}
+    for match in _NAMED.finditer(text):
+        day, name, year = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
+        month = _MONTHS.get(name.lower()[:3]) or _MONTHS.get(name.lower()[:4])
+        if month:
+            yield match[0], {(int(year), month, int(day))}
+
+
+def _without_dates(text: str) -> str:
+    for pattern in (_DATE, _DAY_FIRST):
+        text = pattern.sub(" ", text)
+    return _NAMED.sub(
+        lambda match: " " if _MONTHS.get((match[2] or match[4]).lower()[:3]) else match[0], text
+    )
