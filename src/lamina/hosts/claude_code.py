@@ -10,9 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
 from lamina.hosts.base import check_readable, walk
@@ -32,6 +30,7 @@ from lamina.hosts.reading import (
     text_of,
     without_reminders,
 )
+from lamina.hosts.repeats import Repeats
 
 NAME = "claude-code"
 
@@ -65,11 +64,9 @@ _IGNORED = re.compile(
     rb'|\{"parentUuid":(?:null|"[^"]*"),"isSidechain":(?:true|false),(?:"agentId":"[^"]*",)?'
     rb'"attachment":\{"type":"(?!hook_|queued_command)'
 )
-_UUID = re.compile(rb'"uuid": ?"([^"\\]{1,100})"')
 _UUID_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2), "summary": ("summary", 1)}
 _HEAD_RECORDS = 60
-_HEAD_BYTES = 1024 * 1024
 _OPEN_CALLS = 64
 
 
@@ -87,7 +84,7 @@ class ClaudeCode:
 
     def recognises(self, path: Path) -> bool:
         """Tell Claude's records by a session id beside a uuid, or by a title's leaf."""
-        return any(_is_ours(data) for data in head(path, records=20, size=_HEAD_BYTES))
+        return any(_is_ours(data) for data in head(path, records=20))
 
     def read(self, path: Path, position: Position | None = None) -> ClaudeTranscript:
         """Open a transcript."""
@@ -113,8 +110,8 @@ def _is_ours(data: Json) -> bool:
 
 def session_of(path: Path) -> Session:
     """Gather what the head of a transcript tells about its session."""
-    records = head(path, records=_HEAD_RECORDS, size=_HEAD_BYTES)
-    turns = [data for data in records if data.get("type") in {"user", "assistant"}]
+    records = head(path, records=_HEAD_RECORDS)
+    turns = [data for data in records if text_of(data.get("type")) in {"user", "assistant"}]
     ids = list(dict.fromkeys(filter(None, (text_of(data.get("sessionId")) for data in records))))
     times = [time for data in records if (time := moment(data.get("timestamp")))]
     session = Session(
@@ -153,42 +150,42 @@ class ClaudeTranscript:
         self._done = (self._lines.offset, self._lines.line)
         state = _state(position) if position and self._lines.resumed else {}
         self._calls: dict[str, str] = dict_of(state.get("calls"))
-        self._latest = moment(state.get("latest"))
-        self._seen: set[int] = set()
-        self._prefix = self._lines.offset  # bytes read in an earlier run, whose uuids are not known yet
+        self._repeats = Repeats(self._lines, _uuid, moment(state.get("latest")))
         self._rank = 0
+        self._before = ""  # the state before a record whose events are being taken
         self.session = session_of(path)
 
     @property
     def position(self) -> Position:
         """How far all events were taken."""
-        latest = self._latest.isoformat() if self._latest else ""
-        state = json.dumps({"calls": self._calls, "latest": latest}, separators=(",", ":"))
-        return self._lines.position(*self._done, state)
+        return self._lines.position(*self._done, self._before or self._state())
 
     def __iter__(self) -> Iterator[Event | Damage]:
         for record in self._lines:
             if isinstance(record, Damage):
                 yield record
                 continue
+            self._before = self._state()
             yield from self._events(record)
+            self._before = ""
             self._done = (record.end, record.line + 1)
         self._done = (self._lines.offset, self._lines.line)
 
+    def _state(self) -> str:
+        latest = self._repeats.latest
+        state = {"calls": self._calls, "latest": latest.isoformat() if latest else ""}
+        return json.dumps(state, separators=(",", ":"))
+
     def _events(self, record: Record) -> Iterator[Event]:
         data = record.data
-        kind = data.get("type")
+        kind = text_of(data.get("type"))
         if kind in _TITLES:
             self._take_title(data, *_TITLES[kind])
-        if kind not in {"user", "assistant", "attachment", "system"}:
+        if kind not in {"user", "assistant", "attachment", "system"} or self._repeats.has(data):
             return
         time = moment(data.get("timestamp"))
-        uuid = text_of(data.get("uuid"))
-        if self._is_repeat(uuid, time):
-            return
-        if time is not None and (self._latest is None or time > self._latest):
-            self._latest = time
-        base = Event(record.line, Kind.META, Author.HOST, time=time, key=uuid, sidechain=_is_side(data))
+        side = data.get("isSidechain") is True
+        base = Event(record.line, Kind.META, Author.HOST, time=time, key=_uuid(data), sidechain=side)
         match kind:
             case "user":
                 yield from self._user(data, base)
@@ -230,7 +227,7 @@ class ClaudeTranscript:
         content = message.get("content")
         from_host = data.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
         for number, block in enumerate(content if isinstance(content, list) else [content]):
-            if dict_of(block).get("type") in {"tool_use", "server_tool_use", "mcp_tool_use"}:
+            if text_of(dict_of(block).get("type")) in {"tool_use", "server_tool_use", "mcp_tool_use"}:
                 event = self._call(block, data, base)
             elif text := without_reminders(joined_text(block)).strip():
                 key = f"{reply}:{mark(text)}" if reply else _numbered(base.key, number)
@@ -239,7 +236,7 @@ class ClaudeTranscript:
                     event = replace(event, kind=Kind.ASSISTANT, author=Author.MODEL)
             else:
                 continue
-            if event.key == base.key or not self._is_repeat(event.key, base.time, of_file=False):
+            if event.key == base.key or not self._repeats.knows(event.key):
                 yield event
 
     def _call(self, block: Json, data: Json, base: Event) -> Event:
@@ -265,23 +262,6 @@ class ClaudeTranscript:
             self._rank = rank
             self.session = replace(self.session, title=clip(title, 200))
 
-    def _is_repeat(self, key: str, time: datetime | None, *, of_file: bool = True) -> bool:
-        """Tell whether this record stood in the file before; remember it.
-
-        A repeat keeps its old time, so only a record no newer than the last one makes an earlier
-        run's part of the file worth searching.
-        """
-        if not key:
-            return False
-        if of_file and self._prefix and not (time and self._latest and time > self._latest):
-            self._seen.update(_uuids(self._lines.path, self._prefix))
-            self._prefix = 0
-        number = hash(key)
-        if number in self._seen:
-            return True
-        self._seen.add(number)
-        return False
-
 
 def _state(position: Position) -> Json:
     try:
@@ -290,23 +270,12 @@ def _state(position: Position) -> Json:
         return {}
 
 
-def _uuids(path: Path, end: int) -> Iterator[int]:
-    """Find the identities of all records before `end`."""
-    with path.open("rb") as file:
-        rest = b""
-        while end > 0 and (block := file.read(min(end, _HEAD_BYTES))):
-            end -= len(block)
-            block = rest + block
-            yield from (hash(found.decode("utf-8", "replace")) for found in _UUID.findall(block))
-            rest = block[-120:]
+def _uuid(data: Json) -> str:
+    return text_of(data.get("uuid"))
 
 
 def _numbered(key: str, number: int) -> str:
     return f"{key}#{number}" if key and number else key
-
-
-def _is_side(data: Mapping[str, Any]) -> bool:
-    return data.get("isSidechain") is True
 
 
 def _is_injected(data: Json) -> bool:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -73,6 +74,10 @@ class Lines:
                 yield from self._records(file)
         except OSError as problem:
             raise UnreadableFile(f"{self.path} can't be read: {problem.strerror}") from problem
+
+    def again(self) -> Lines:
+        """Make a second reader of the same file, from its start."""
+        return Lines(self.path, ignore=self._ignore)
 
     def _finish_line(self, file: BinaryIO) -> None:
         """Step over the newline that the last record lacked when it was read."""
@@ -274,18 +279,23 @@ def is_unchanged(path: Path, position: Position) -> bool:
     return position.check != "" and digest_before(path, position.offset) == position.check
 
 
-def head(path: Path, *, records: int, size: int) -> list[Json]:
-    """Read the first records that begin within the first `size` bytes; [] if it is no such file."""
+def head(path: Path, *, records: int, size: int = MIB) -> list[Json]:
+    """Read the first records that lie within the first `size` bytes; [] if it is no such file.
+
+    If not even one does, the first alone, whatever its length.
+    """
     found: list[Json] = []
     try:
+        if not path.is_file():  # opening a pipe would wait for its other end
+            return []
         with path.open("rb") as file:
-            if not file.read(64).lstrip(_BOM + b" \t\r\n\0").startswith((b"{", b"[")):
-                return []
-        for record in Lines(path):
-            if isinstance(record, Record):
-                found.append(record.data)
-            if len(found) >= records or (isinstance(record, Record) and record.end > size):
-                break
+            block = file.read(size)
+        if not block[:64].lstrip(_BOM + b" \t\r\n\0").startswith((b"{", b"[")):
+            return []
+        for raw in block.split(b"\n", records * 2)[: records * 2]:
+            found.extend(parse_line(raw)[0])
+        if not found and len(block) == size:
+            found.extend(record.data for record in islice(Lines(path), 1) if isinstance(record, Record))
     except (OSError, UnreadableFile):
         return found
-    return found
+    return found[:records]
