@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
-_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::", re.ASCII)
+_HELPER = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*::", re.ASCII)
 _DRIVE = re.compile(r"/?[A-Za-z]:[\\/]", re.ASCII)
 _SLASHES = re.compile(r"/{2,}")
 
@@ -15,7 +15,7 @@ def normalise(url: str) -> str:
 
     Scheme, user, password, port, query, fragment, trailing `/` and `.git` go, the host is lower-cased: the
     SSH, the scp-like and the HTTPS form of one repository become equal. `file:` URLs and plain paths become
-    the path. An empty or senseless URL gives "".
+    the path. An empty or senseless URL gives "". What was normalised before stays as it is.
     """
     text = _HELPER.sub("", url.strip(), count=1)
     scheme = _SCHEME.match(text)
@@ -42,6 +42,8 @@ def name_of(normalised: str) -> str:
 
 def _plain(text: str) -> str:
     """Read what has no scheme: `user@host:path`, or a path."""
+    if text.startswith("[") and "]/" in text:
+        return _joined(*text.split("/", 1))
     before, colon, after = _scp(text)
     if not colon or "/" in before or _DRIVE.match(text):
         return _path(text)
@@ -62,7 +64,7 @@ def _host(authority: str) -> str:
     host = authority.rpartition("@")[2].lower()
     if host.startswith("["):
         inner = host[1:].partition("]")[0]
-        return inner if inner.count(":") > 1 else inner.partition(":")[0]
+        return f"[{inner}]" if inner.count(":") > 1 else inner.partition(":")[0]
     return host.partition(":")[0]
 
 
