@@ -103,6 +103,7 @@ SHORTER = (
 """Questions that read better as the head of their answer."""
 
 FILLS = words(
+    "come comes coming message messages "
     "add added adding allow allows apply ask bring build built call called calls change changed changes "
     "check choose clean close configure consider create created cut decide define delete deploy design "
     "do done drop enable ensure extend figure find finish fix fixed focus follow format generate "
