@@ -54,11 +54,12 @@ PIECES = (
 )
 BREAKS = ("\n", "\n", "\n", "\r\n", "\r")
 
+any_break = st.sampled_from(BREAKS)
 lines = st.one_of(st.sampled_from(PIECES), st.text(max_size=8))
 
 
 @st.composite
-def texts(draw, breaks=st.sampled_from(BREAKS)):
+def texts(draw, breaks=any_break):
     """Any text: lines from the grammar with any line breaks, with or without a final one."""
     parts = draw(st.lists(st.tuples(lines, breaks), max_size=24))
     text = "".join(line + end for line, end in parts)

@@ -216,7 +216,7 @@ def _place(parts: Outline, label: str) -> int:
     rank = ORDER.get(label.lower(), len(ORDER))
     at = parts.fields[0].first
     for placed in parts.fields:
-        if ORDER.get(placed.field.label.lower(), rank) <= rank:
+        if ORDER.get(placed.field.label.lower(), len(ORDER)) <= rank:
             at = placed.end
     return at
 

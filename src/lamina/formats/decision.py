@@ -13,14 +13,14 @@
     What follows from it.
 
 Sections without text are left out. A line of a section's text that would read as a label gets one backslash
-in front (also if backslashes are there already) and loses it on reading.
+in front (also if backslashes are there already) and loses it on reading; fences make no difference, so that
+one which is open in a section can't hide the next.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from lamina.formats.fences import fences
 from lamina.formats.structure import SECTIONS, trim_blank, unix
 
 _FORMS = {label.lower(): label for label in SECTIONS} | {"alternatives": SECTIONS[2]}
@@ -42,16 +42,14 @@ def parse_decision(heading: str, body: str) -> Decision:
     """Read a decision's body.
 
     Lenient: labels in any case and order, `**Label**:` too, text behind a label on its line. Text before
-    the first label goes in front of the context. Labels inside closed fences are text.
+    the first label goes in front of the context.
     """
-    lines = unix(body).split("\n")
-    inside = fences(lines, alone=True).inside
     parts: dict[str, list[str]] = {label: [] for label in SECTIONS}
     current = SECTIONS[0]
-    for number, line in enumerate(lines):
-        found = None if number in inside else _label(line)
+    for line in unix(body).split("\n"):
+        found = _label(line)
         if found is None:
-            parts[current].append(line if number in inside else _unescape(line))
+            parts[current].append(_unescape(line))
             continue
         current, rest = found
         if parts[current]:
@@ -93,11 +91,7 @@ def _label(line: str) -> tuple[str, str] | None:
 
 
 def _escape(text: str) -> str:
-    lines = text.split("\n")
-    inside = fences(lines, alone=True).inside
-    return "\n".join(
-        "\\" + line if n not in inside and _label(line.lstrip("\\")) else line for n, line in enumerate(lines)
-    )
+    return "\n".join("\\" + line if _label(line.lstrip("\\")) else line for line in text.split("\n"))
 
 
 def _unescape(line: str) -> str:

@@ -356,11 +356,13 @@ def with_field(entry: Entry, label: str, value: str | None) -> Entry:
     Raises BadInput for a label that can't be one, and if only unknown labels would be left: without a known
     field a header is not told from prose.
     """
-    field = block.checked(label, value or "-")
-    gone = not (value and fold(value))
+    gone = not fold(value or "")
+    field = block.checked(label, "-" if gone else value or "")
     fields = _fields_with(entry.fields, field, gone=gone)
     if fields and not any(f.label.lower() in ORDER for f in fields):
-        raise BadInput(f"{fields[0].label!r} can't be the only field", hint="set a known field such as Date too")
+        raise BadInput(
+            f"{fields[0].label!r} can't be the only field", hint="set a known field such as Date too"
+        )
     if not entry.raw:
         return replace(entry, fields=fields)
     if gone:

@@ -75,7 +75,7 @@ def _name(title: str) -> tuple[str, bool]:
             lossless = lossless and char in " -"
             if out and out[-1] != "-":
                 out.append("-")
-    name = "".join(out).strip("-")
+    name = unicodedata.normalize("NFC", "".join(out)).strip("-")
     lossless = lossless and len(name) == len(lowered)
     short = _cut(name, MAX_BYTES)
     return short or "topic", lossless and bool(name) and short == name and not is_device_name(name)
