@@ -46,9 +46,7 @@ def load(home, *, env=None, flags=None, cwd=None):
 
 
 def project(home, text, *, trusted=False):
-    from dataclasses import replace
-
-    return replace(projects.read(write(home / "proj" / ".lamina.toml", text)), trusted=trusted)
+    return projects.read(write(home / "proj" / ".lamina.toml", text))._replace(trusted=trusted)
 
 
 def test_defaults_hold_where_nothing_is_said(home):

@@ -227,7 +227,8 @@ def test_another_repository_at_the_same_path_is_another_workspace(machine):
     repo = machine.repository(machine.work / "app", "https://github.com/acme/app")
     machine.known(repo)
     shutil.rmtree(repo)
-    machine.repository(repo, "https://github.com/other/app")
+    machine.repository(repo, "https://github.com/other/app", commit=False)
+    machine.commit(repo, "another beginning")
     assert machine.key(repo) == derive_key("app", "remote:github.com/other/app", {"app"}.__contains__)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-_PART = re.compile(r"(\d{1,9})\s*([smhdw])", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -15,7 +14,7 @@ def parse_duration(text: str) -> int | None:
         return int(rest) if len(rest) < 10 else None
     total = 0
     while rest:
-        part = _PART.match(rest)
+        part = re.match(r"(\d{1,9})\s*([smhdw])", rest, re.ASCII)
         if part is None:
             return None
         total += int(part[1]) * _SECONDS[part[2]]

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
-_HELPER = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*::", re.ASCII)
-_DRIVE = re.compile(r"/?[A-Za-z]:[\\/]", re.ASCII)
-_SLASHES = re.compile(r"/{2,}")
-
 
 def normalise(url: str) -> str:
     """Return what stays of a remote's URL when only the repository's name counts.
@@ -17,20 +10,27 @@ def normalise(url: str) -> str:
     SSH, the scp-like and the HTTPS form of one repository become equal. `file:` URLs and plain paths become
     the path. An empty or senseless URL gives "". What was normalised before stays as it is.
     """
-    text = _HELPER.sub("", url.strip(), count=1)
-    scheme = _SCHEME.match(text)
-    if scheme is None:
+    text = url.strip()
+    helper, colons, address = text.partition("::")
+    if colons and _is_scheme(helper):
+        text = address
+    scheme, mark, rest = text.partition("://")
+    if not mark or not _is_scheme(scheme):
         return _plain(text)
-    rest = re.split(r"[?#]", text[scheme.end() :], maxsplit=1)[0]
-    authority, slash, path = rest.partition("/")
-    if scheme[1].lower() == "file":
-        return _path(path if _DRIVE.match(path) else slash + path)
+    authority, slash, path = _without_query(rest).partition("/")
+    if scheme.lower() == "file":
+        return _path(path if has_drive(path) else slash + path)
     return _joined(_host(authority), path)
 
 
 def is_path(normalised: str) -> bool:
     """Tell whether a normalised remote is a path of this machine and not `host/path`."""
-    return normalised.startswith((".", "/")) or bool(_DRIVE.match(normalised))
+    return normalised.startswith((".", "/")) or has_drive(normalised)
+
+
+def has_drive(path: str) -> bool:
+    """Tell whether a path begins with a drive of Windows."""
+    return path[:1].isascii() and path[:1].isalpha() and path[1:3] in (":/", ":\\")
 
 
 def name_of(normalised: str) -> str:
@@ -45,9 +45,9 @@ def _plain(text: str) -> str:
     if text.startswith("[") and "]/" in text:
         return _joined(*text.split("/", 1))
     before, colon, after = _scp(text)
-    if not colon or "/" in before or _DRIVE.match(text):
+    if not colon or "/" in before or has_drive(text):
         return _path(text)
-    return _joined(_host(before), re.split(r"[?#]", after, maxsplit=1)[0])
+    return _joined(_host(before), _without_query(after))
 
 
 def _scp(text: str) -> tuple[str, str, str]:
@@ -74,10 +74,24 @@ def _joined(host: str, path: str) -> str:
 
 
 def _path(text: str) -> str:
-    path = text.replace("\\", "/") if _DRIVE.match(text) else text
+    path = text.replace("\\", "/") if has_drive(text) else text
     return _trimmed(path) or ("/" if path.startswith("/") else "")
 
 
 def _trimmed(path: str) -> str:
-    short = _SLASHES.sub("/", path).rstrip("/")
+    short = path
+    while "//" in short:
+        short = short.replace("//", "/")
+    short = short.rstrip("/")
     return short.removesuffix(".git").rstrip("/")
+
+
+def _without_query(text: str) -> str:
+    return text.partition("?")[0].partition("#")[0]
+
+
+def _is_scheme(text: str) -> bool:
+    return text.isascii() and text[:1].isalpha() and text.translate(_SIGNS).isalnum()
+
+
+_SIGNS = {ord(sign): None for sign in "+.-"}

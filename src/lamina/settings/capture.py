@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from datetime import datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lamina.settings.table import is_true
-from lamina.settings.values import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from lamina.settings.values import Settings
 
 
 def capture_off(

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,12 +22,10 @@ RootCommits = Callable[[Path], Collection[str]]
 
 VARIABLE = "LAMINA_WORKSPACE"
 _KEY_BYTES = 64
-_SPOILT = re.compile(r"[^a-z0-9._-]+")
 _RULE = "a key is made of a-z, 0-9, '.', '_' and '-', starts with a letter or digit and has at most 64"
 
 
-@dataclass(frozen=True)
-class Workspace:
+class Workspace(NamedTuple):
     """What a folder (or an explicit name) resolves to; `key` None is the global scope."""
 
     key: str | None
@@ -95,7 +91,7 @@ def resolve(  # noqa: PLR0913 - the whole of what decides, so that nothing else 
     project = site.project if site else None
     if site and project:
         project = project.judged(Trust.load(registry.root), site.repository)
-        site = replace(site, project=project)
+        site = site._replace(project=project)
     named, how = (explicit, "argument") if explicit else (env.get(VARIABLE, "").strip(), "environment")
     if named:
         found = _named(named, how, site, registry, root_commits)
@@ -105,7 +101,7 @@ def resolve(  # noqa: PLR0913 - the whole of what decides, so that nothing else 
         found = _asked(site, registry, root_commits) or _bound(
             site, assign(site, registry, root_commits), registry
         )
-    return replace(found, project=project, warnings=_warnings(found, project))
+    return found._replace(project=project, warnings=_warnings(found, project))
 
 
 def assign(site: Site, registry: Registry, root_commits: RootCommits) -> Assigned:
@@ -128,6 +124,8 @@ def derive_key(name: str, identity: str, taken: Callable[[str], bool]) -> str:
 
     A name that can't be a key, or one that another identity holds, is told apart by the identity's SHA-256.
     """
+    from hashlib import sha256
+
     slug = slug_of(name)
     digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
     if is_key(slug) and not taken(slug):
@@ -143,7 +141,7 @@ def slug_of(name: str) -> str:
     """Return a name as far as a key can hold it: ASCII, lower case; may be empty."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     plain = "".join(char for char in folded if not unicodedata.combining(char))
-    return _SPOILT.sub("-", plain).strip("-._")[:_KEY_BYTES].strip("-._")
+    return re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:_KEY_BYTES].strip("-._")
 
 
 def key_named(text: str, registry: Registry) -> str:
@@ -186,7 +184,7 @@ def _named(
         raise
     own = assign(site, registry, root_commits) if site else None
     if site and own and own.key == key:
-        return replace(_bound(site, own, registry), how=how)
+        return _bound(site, own, registry)._replace(how=how)
     return _unbound(key, name, how, site, registry)
 
 
@@ -203,7 +201,7 @@ def _asked(site: Site, registry: Registry, root_commits: RootCommits) -> Workspa
         )
     own = assign(site, registry, root_commits)
     if own.key == key or key not in registry or _owns(site, key, registry, root_commits):
-        return replace(_bound(site, Assigned(key, key in registry, "project"), registry), how="project")
+        return _bound(site, Assigned(key, key in registry, "project"), registry)._replace(how="project")
     if project.trusted:
         return _unbound(key, key, "project", site, registry)
     told = f"{project.path}: workspace {key!r} belongs to another project and is ignored until `lamina trust`"
@@ -211,7 +209,7 @@ def _asked(site: Site, registry: Registry, root_commits: RootCommits) -> Workspa
 
 
 def _with_warning(site: Site, registry: Registry, root_commits: RootCommits, text: str) -> Workspace:
-    return replace(_bound(site, assign(site, registry, root_commits), registry), warnings=(text,))
+    return _bound(site, assign(site, registry, root_commits), registry)._replace(warnings=(text,))
 
 
 def _owns(site: Site, key: str, registry: Registry, root_commits: RootCommits) -> bool:

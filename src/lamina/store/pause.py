@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
 from lamina.formats.dates import parse_time, render_time
 from lamina.store import files
-from lamina.store.registry import Batch, edit, parse_object
+from lamina.store.registry import edit, parse_object
+
+if TYPE_CHECKING:
+    from lamina.store.batch import Batch
 
 PAUSED = "state/paused.json"
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
 from lamina.formats.dates import render_time
 from lamina.store import files, tomlfile
-from lamina.store.registry import Batch, edit, parse_object, part
+from lamina.store.registry import edit, parse_object, part
 from lamina.store.repository import Repository, find
+
+if TYPE_CHECKING:
+    from lamina.store.batch import Batch
 
 NAME = ".lamina.toml"
 TRUST = "state/trust.json"
@@ -26,13 +29,12 @@ _NEVER = frozenset({"root"})
 """The store is open before a project is read; a repository can't move it."""
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(NamedTuple):
     """A `.lamina.toml` as read. `values` holds what is well formed, trusted or not: ask `allowed`."""
 
     path: Path
     sha256: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = MappingProxyType({})
     warnings: tuple[str, ...] = ()
     trusted: bool = False
 
@@ -75,14 +77,13 @@ class Project:
 
     def judged(self, trust: Trust, identity: str) -> Project:
         """Return it with trust decided for a repository of this identity."""
-        return replace(self, trusted=trust.covers(self, identity))
+        return self._replace(trusted=trust.covers(self, identity))
 
 
-@dataclass(frozen=True)
-class Trust:
+class Trust(NamedTuple):
     """What the person has trusted on this machine: files by real path, repositories by identity."""
 
-    files: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    files: Mapping[str, tuple[str, str]] = MappingProxyType({})
     repositories: frozenset[str] = frozenset()
 
     @classmethod
@@ -136,7 +137,7 @@ def find_file(folder: Path, *, home: Path, store_root: Path, repository: Reposit
     A file above the repository counts only if it lies in no other repository, so a submodule is not ruled by
     the repository around it. `$HOME`, `/` and the store are no projects.
     """
-    outside = {_real(home), _real(store_root), os.path.abspath(os.sep)}  # noqa: PTH100 - a string, not a path
+    outside = {_real(home), _real(store_root), os.path.abspath(os.sep)}
     top = repository.top or repository.common_dir if repository else None
     for place in (folder, *folder.parents):
         if str(place) in outside:

@@ -5,50 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
 from lamina.formats.remote import normalise
 from lamina.formats.scope import is_key
 from lamina.store import files
 
+if TYPE_CHECKING:
+    from lamina.store.batch import Batch
+
 CONFIG = "memory.json"
 PATHS = "state/paths.json"
-
-
-class Rooted(Protocol):
-    """What has a root folder: a store."""
-
-    @property
-    def root(self) -> Path:
-        """Its folder."""
-        ...
-
-
-class Batch(Protocol):
-    """What changing these files needs of a write batch."""
-
-    @property
-    def store(self) -> Rooted:
-        """The store that is written to."""
-        ...
-
-    @property
-    def at(self) -> datetime:
-        """The time of the batch."""
-        ...
-
-    def text(self, rel: str) -> str | None:
-        """Return a file's text as this batch sees it, or None."""
-        ...
-
-    def edit(self, rel: str, fn: Callable[[str | None], str | None]) -> None:
-        """Change a file's text by a function, which may be applied again."""
-        ...
 
 
 class Spot(NamedTuple):
@@ -62,8 +32,7 @@ class Spot(NamedTuple):
     inode: int = 0
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """A workspace as the store's files describe it."""
 
     key: str
@@ -75,7 +44,6 @@ class Known:
     """Whether memory.json names it; a folder alone is enough to be known."""
 
 
-@dataclass(frozen=True)
 class Registry:
     """The workspaces of one store, read when first asked for; it never writes.
 
@@ -83,9 +51,10 @@ class Registry:
     `problems` tells what of it is damaged.
     """
 
-    root: Path
-    read: Callable[[str], str | None]
-    problems: list[str] = field(default_factory=list)
+    def __init__(self, root: Path, read: Callable[[str], str | None]) -> None:
+        self.root = root
+        self.read = read
+        self.problems: list[str] = []
 
     @classmethod
     def load(cls, root: Path) -> Registry:

@@ -4,7 +4,7 @@ Hooks ask on every event which repository a folder belongs to; starting git woul
 """
 
 # os.path answers False where pathlib raises: a folder that we may not read is no repository for us.
-# ruff: noqa: PTH112, PTH113, PTH114, PTH115, PTH120, PTH208
+# ruff: noqa: PTH112, PTH113, PTH114, PTH115, PTH120
 
 from __future__ import annotations
 

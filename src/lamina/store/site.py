@@ -1,24 +1,21 @@
 """What the file system says of the folder that a session works in, before any workspace is named."""
 
 # os.path answers False where pathlib raises, and keeps the path of a folder that is gone as it was told.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH116, PTH117, PTH120
+# ruff: noqa: PTH110, PTH112, PTH116, PTH117, PTH120
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lamina.formats.remote import is_path, name_of, normalise
+from lamina.formats.remote import has_drive, is_path, name_of, normalise
 from lamina.store import project as projects
 from lamina.store.project import Project
 from lamina.store.registry import Registry, Spot
 from lamina.store.repository import Repository, find, repository_at
 
-_FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _OWN = frozenset({"folder", "gone"})
 _COMMON = frozenset({"common"})
 _WORKTREE = frozenset({"worktree"})
@@ -36,8 +33,7 @@ class Place(NamedTuple):
     same: bool = False
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(NamedTuple):
     """A folder's identity and where this machine may have recorded it. Paths are real paths."""
 
     identity: str
@@ -78,7 +74,7 @@ def site_of(
     That is so without a folder, for a relative one, `$HOME`, `/` and everything in the store.
     """
     text = os.fspath(cwd) if cwd else ""
-    if "\0" in text or not (os.path.isabs(text) or _FOREIGN.match(text)):
+    if "\0" in text or not (os.path.isabs(text) or _is_foreign(text)):
         return None
     if not os.path.isabs(text):
         return _gone(text, registry, home, transcript_remote)
@@ -190,7 +186,7 @@ def _gone(text: str, registry: Registry, home: Path, transcript_remote: str | No
     identity = f"remote:{url}" if url else f"path:{text}"
     site = Site(
         identity,
-        name=(name_of(url) if url else "") or re.split(r"[\\/]", text.rstrip("\\/"))[-1],
+        name=(name_of(url) if url else "") or text.rstrip("\\/").replace("\\", "/").rpartition("/")[2],
         root=path,
         kind="gone",
         repository=identity,
@@ -243,4 +239,8 @@ def _plain(value: object) -> str | None:
         from urllib.parse import unquote, urlsplit
 
         value = unquote(urlsplit(value).path)
-    return value if os.path.isabs(value) or _FOREIGN.match(value) else None
+    return value if os.path.isabs(value) or _is_foreign(value) else None
+
+
+def _is_foreign(path: str) -> bool:
+    return has_drive(path) or path.startswith("\\\\")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lamina import errors
 from lamina.formats.hashing import entry_hash
@@ -19,8 +19,10 @@ from lamina.formats.slug import heading_of
 from lamina.formats.tombstone import Tombstone, Tombstones, parse_tombstones, render_tombstones
 from lamina.store import files
 from lamina.store.files import Problem
-from lamina.store.registry import Batch
 from lamina.store.store import Store
+
+if TYPE_CHECKING:
+    from lamina.store.batch import Batch
 
 Texts = Callable[[Tombstone], tuple[str, str] | None]
 """Gives heading and body of what a tombstone buried, None where the text is gone."""

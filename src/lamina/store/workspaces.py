@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lamina import errors
 from lamina.formats.dates import render_time
 from lamina.formats.scope import is_key
 from lamina.store.identity import RootCommits, Workspace, assign
-from lamina.store.registry import CONFIG, PATHS, Batch, Registry, edit, part
+from lamina.store.registry import CONFIG, PATHS, Registry, edit, part
 from lamina.store.site import Site, inode_of, origin_dir
+
+if TYPE_CHECKING:
+    from lamina.store.batch import Batch
 
 
 def register(
@@ -51,7 +53,7 @@ def register(
         edit(batch, PATHS, lambda said: _add_spots(said, key, spots))
     elif known is None:
         edit(batch, PATHS, lambda said: _add_unclaimed(said, key))
-    return replace(workspace, known=True)
+    return workspace._replace(known=True)
 
 
 def associate(
@@ -82,7 +84,7 @@ def associate(
     if known and title and title != known.title:
         for rel in (CONFIG, f"workspaces/{key}/meta.json"):
             edit(batch, rel, lambda said: _set_title(said, key, title))
-    wanted = replace(wanted, identity=site.identity if site else f"key:{key}")
+    wanted = wanted._replace(identity=site.identity if site else f"key:{key}")
     return register(batch, wanted, root_commits=root_commits, new_uid=new_uid)
 
 
@@ -97,7 +99,7 @@ def _settled(workspace: Workspace, registry: Registry, root_commits: RootCommits
         return workspace
     known = registry.get(assigned.key)
     title = known.title if known else workspace.site.name
-    return replace(workspace, key=assigned.key, title=title, known=assigned.known, how=assigned.how)
+    return workspace._replace(key=assigned.key, title=title, known=assigned.known, how=assigned.how)
 
 
 def _add_key(said: dict[str, Any], key: str, title: str, created: str) -> None:
