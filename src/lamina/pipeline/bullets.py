@@ -99,7 +99,7 @@ def _label(exchange: Exchange, pieces: list[Piece]) -> str:
         return "fix" if exchange.worked else "failure"
     if label := _stated(told):
         return label
-    if exchange.accepted and any(piece.opens(cues.OFFERS) for piece in pieces):
+    if exchange.accepted and any(piece.opens(cues.OFFERS) for piece in exchange.by("assistant")):
         return "decision"
     return "finding" if told else _answer_label(pieces)
 
@@ -138,7 +138,7 @@ def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
         return []
     seen |= terms(lead.text)
     room = min(_MOST, max(_LEAST, _SHARE * sum(len(piece.text) for piece in pieces)))
-    kept = [lead]
+    kept = [lead, *_wanted(pieces, lead, seen)]
     answer = next((piece for piece in pieces if piece.who == "assistant" and not piece.question), None)
     if (
         answer is not None
@@ -155,23 +155,39 @@ def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
     return sorted(kept, key=pieces.index)
 
 
+def _wanted(pieces: list[Piece], lead: Piece, seen: set[str]) -> list[Piece]:
+    """Choose what else the person decided, demanded, gave a reason for or left open, as far as it is new."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if piece is lead or piece.who != "user" or piece.question:
+            continue
+        strong = piece.has(cues.REASON, cues.REPLACES, cues.CONSTRAINT, cues.OPEN) or piece.opens(
+            cues.DECISION
+        )
+        if strong and len(terms(piece.text) - seen) > _TELLING and len(piece.text) <= _LEAST:
+            kept.append(piece)
+            seen |= terms(piece.text)
+    return kept
+
+
 def _details(pieces: list[Piece], seen: set[str], room: float = BULLET_CHARS) -> list[Piece]:
     """Choose those that tell most that is new for their length, best first."""
-    left = [
-        piece
-        for piece in pieces
+    left = {
+        at: _factor(piece)
+        for at, piece in enumerate(pieces)
         if not piece.question and (facts(piece.text) or len(terms(piece.text)) > _TELLING)
-    ]
+    }
     kept: list[Piece] = []
     while left:
-        best = max(left, key=lambda piece: (_worth(piece, seen), -pieces.index(piece)))
-        left.remove(best)
-        if _worth(best, seen) < _MINIMUM:
+        worth, best = max((_worth(pieces[at].text, seen) * factor, -at) for at, factor in left.items())
+        if worth < _MINIMUM:
             break
-        if len(best.text) <= room:
-            kept.append(best)
-            room -= len(best.text)
-            seen |= terms(best.text)
+        piece = pieces[-best]
+        del left[-best]
+        if len(piece.text) <= room:
+            kept.append(piece)
+            room -= len(piece.text)
+            seen |= terms(piece.text)
     return kept
 
 
@@ -183,18 +199,19 @@ def _lead(pieces: list[Piece]) -> Piece | None:
     return next(iter(stated or opening or pieces), None)
 
 
-def _worth(piece: Piece, seen: set[str]) -> float:
-    """Count new words for a character, facts and cues on top."""
-    new = terms(piece.text) - seen
-    if not new:
-        return 0.0
-    share = len(new) / len(terms(piece.text))
-    worth = (len(new) + share * facts(piece.text)) / (len(piece.text) + 15)
+def _worth(text: str, seen: set[str]) -> float:
+    """Count new words for a character, facts on top."""
+    words = terms(text)
+    new = len(words - seen)
+    return (new + facts(text) * new / len(words)) / (len(text) + 15) if new else 0.0
+
+
+def _factor(piece: Piece) -> float:
+    """Weigh a piece by its cues; doubt halves it."""
     strong = sum(piece.has(table) for table in (cues.REASON, cues.REMEDY, cues.WORKED, cues.OPEN))
     if piece.who == "user":
         strong += 1 + sum(piece.has(table) for table in (cues.CONSTRAINT, cues.DECISION, cues.REPLACES))
-    doubt = 0.5 if piece.has(cues.UNSURE) else 1.0
-    return worth * (1 + _REMARKS * strong) * doubt
+    return (1 + _REMARKS * strong) * (0.5 if piece.has(cues.UNSURE) else 1.0)
 
 
 def _packed(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:

@@ -129,7 +129,7 @@ def _correct(store: Store, batch: Writing, draft: Draft, id_: str) -> Iterator[s
         yield found[0].entry.id
 
 
-def _same_subject(old: set[str], new: set[str]) -> bool:
+def _same_subject(old: frozenset[str], new: frozenset[str]) -> bool:
     """Say whether a correction covers at least half of what an entry says; else too much would go with it."""
     return 2 * len(old & new) >= len(old)
 

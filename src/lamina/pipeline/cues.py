@@ -49,7 +49,7 @@ PREFERENCE = (
     (
         r"always|never|prefer\w*|i (?:really )?(?:like|love|hate|dislike)|i don't like|i'd rather|"
         r"from now on|as a rule|my (?:style|habit|convention|preference)s?|favou?rite|keep (?:your |"
-        r"the )?(?:responses?|answers?|replies|messages?|commits?)|please don't|remember (?:that|to)|"
+        r"the )?(?:responses?|answers?|replies|messages?|commits?)|remember (?:that|to)|"
         r"keep (?:that|this|it) in mind|in (?:all|every) (?:my )?projects?|for future"
     ),
     r"immer|niemals|nie\b|bevorzuge\w*|lieber|ich mag|ab jetzt|künftig|grundsätzlich|merk dir",
@@ -333,7 +333,8 @@ SETUP = (
 
 LOST = re.compile(
     r"(?:(?<!\w)(?:instead of|rather than|(?<=[,;—–(] )not|statt|anstatt|au lieu d[eu]|plutôt qu[e']|"
-    r"en lugar de|en vez de|вместо)\s+|而不是|代替|のではなく)\s*(?:the |a |an |old )*([^,.;:—–()，。；、]{2,50})",
+    r"en lugar de|en vez de|вместо)\s+|而不是|代替|のではなく)\s*"
+    r"(?:the |a |an |old )*([^,.;:—–()，。；、]{2,50})",
     re.IGNORECASE,
 )
 """What a choice was made against, as the first group."""

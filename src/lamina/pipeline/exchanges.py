@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 from lamina.pipeline import cues, smalltalk
 from lamina.pipeline.relevance import Failure, Material, Turn
@@ -22,11 +23,13 @@ _CODE = re.compile(r"`[^`]*`")
 _LOWER = re.compile(r"[a-zß-öø-ÿа-яё]+(?:['’]\w+)?[ ,:;-]")
 _SHORT_REMARK = 48
 _STEM = 7  # letters of a word that tell whether it is new: enough for most endings in most languages
+_ANEW = 6  # new words with which a turn that agrees opens a matter of its own
 _JOINS = 4  # a turn with fewer new words than this adds to the exchange before it
 
 
-def terms(text: str) -> set[str]:
-    """Give the content words of a text, folded and cut to stems; unspaced scripts give pairs of characters."""
+@lru_cache(maxsize=2048)  # a piece is weighed many times
+def terms(text: str) -> frozenset[str]:
+    """Give the content words of a text, folded and cut to stems; unspaced scripts give character pairs."""
     found: set[str] = set()
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if word.isascii() or not unspaced(word):
@@ -34,7 +37,7 @@ def terms(text: str) -> set[str]:
                 found.add(word[:_STEM] if word.isalpha() else word)
         else:
             found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
-    return found
+    return frozenset(found)
 
 
 def facts(text: str) -> int:
@@ -142,8 +145,7 @@ def exchanges(material: Material) -> list[Exchange]:
         if before is None or not _continues(before, said, known):
             before = Exchange(turn.first, turn.last, turn.time)
             found.append(before)
-        _extend(before, turn, said)
-        known.update(*(terms(piece.text) for piece in before.pieces))
+        known.update(*(terms(piece.text) for piece in _extend(before, turn, said)))
     return [one for one in found if one.pieces or one.failures]
 
 
@@ -166,13 +168,15 @@ def _continues(before: Exchange, said: list[Statement], known: set[str]) -> bool
     if cues.ahead(cues.SAID_WRONG).match(opening):
         return False
     if cues.anywhere(cues.WORKED).search(opening) or cues.ahead(cues.AGREES).match(opening):
-        return before.reported or not asks
+        return (before.reported or not asks) and len(words - known) < _ANEW
     if before.reported and not before.confirmed and not asks:
         return bool(words & known)
     return len(words - known) < _JOINS and not asks and not cues.ahead(smalltalk.TRIMMED).match(opening)
 
 
-def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> None:
+def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> list[Piece]:
+    """Add a turn to an exchange; give the pieces that it brought."""
+    count = len(here.pieces)
     here.last = max(here.last, turn.last)
     here.failures += turn.failures
     here.pieces += _pieces(said, "user", turn.first)
@@ -181,6 +185,7 @@ def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> None:
         here.pieces += _pieces(statements(gist), "assistant", seq)
     if turn.agreed:
         here.accepted = here.accepted or "yes"
+    return here.pieces[count:]
 
 
 def _pieces(said: Iterable[Statement], who: str, seq: int) -> Iterator[Piece]:

@@ -38,9 +38,9 @@ NARRATES = (
 
 LEADING = (
     (
-        r"good|great|perfect|nice|ok|okay|yes|yep|yeah|sure|done|noted|got it|thanks|thank you|right|"
-        r"cool|awesome|excellent|understood|confirmed|exactly|absolutely|of course|agreed|looks good|"
-        r"sounds good|on it|will do|no problem|implemented|added|fixed|updated|configured|perfect|"
+        r"good|great|perfect|nice|ok|okay|yes|yep|yeah|sure|done|noted|got it|found it|thanks|thank you|"
+        r"right|cool|awesome|excellent|understood|confirmed|exactly|absolutely|of course|agreed|looks good|"
+        r"sounds good|on it|will do|no problem|implemented|added|fixed|updated|configured|"
         r"makes sense|solid|clean|alright|well|so|now|and|also|then|but|hey|hi|hello|no"
     ),
     r"ja|gut|okay|super|perfekt|danke|genau|alles klar|erledigt|fertig|verstanden|also|und|nein",
@@ -57,7 +57,7 @@ TRIMMED = (
     (
         r"i(?:'d| would) like (?:us |you )?to|i want (?:us |you )?to|i need (?:you )?to|we (?:need|"
         r"want|have) to|let's|let us|i'll|i will|we'll|we will|can you|could you|please|also|now|so|"
-        r"and|then|here(?:'s| is| are)|i also want"
+        r"and|then|next,? (?:i want|let's|we (?:need|want) to)|here(?:'s| is| are)|i also want"
     ),
     r"ich (?:will|möchte|würde gern)|lass uns|wir wollen|bitte|kannst du",
     r"je (?:veux|voudrais)|nous voulons|s'il te plaît|peux-tu|il faut",

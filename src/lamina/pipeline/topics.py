@@ -90,7 +90,7 @@ def subject_of(bullets: Sequence[Bullet], project: str = "") -> str:
     """Name what bullets are about: at most three words, as they stand in the text."""
     counts = Counter(key for bullet in bullets for key in keys(bullet.text))
     own = keys(project) | keys(project.replace("-", " ").replace("_", " "))
-    for bullet in bullets:
+    for bullet in [one for one in bullets if one.who != "tool"] or bullets:
         lead = re.split("[:：]", sentences(bullet.text)[0])[0]
         found = [*phrases(lead)]
         telling = [phrase for phrase in found if not keys(phrase) <= own]
@@ -113,7 +113,7 @@ def phrases(text: str) -> Iterator[str]:
     """Yield the runs of telling words of a sentence, in order."""
     run: list[str] = []
     for token in [*_TOKEN.findall(_QUOTED.sub(".", text)), "."]:
-        word = token.strip("`")
+        word = "" if token[0] == "`" and " " in token else token.strip("`")
         if unspaced(word):
             yield from _ended(run)
             run = []
