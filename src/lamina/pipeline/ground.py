@@ -167,26 +167,21 @@ def _missing(text: str, shown: _Shown) -> Iterator[str]:
     """Take each kind of value out of the text in turn, so that none is judged twice."""
     text = _MARKER.sub(" ", text)
     for pattern, known in _CHECKS:
-        values = list(pattern.finditer(text))
-        for match in values:
-            value = (
-                (match[1] if pattern is _CODE else match[0])
-                .strip()
-                .rstrip(_TRAIL if pattern is not _CODE else "")
-            )
+        for match in pattern.finditer(text):
+            value = match[1].strip() if pattern is _CODE else match[0].rstrip(_TRAIL)
             if value and not known(value, shown):
                 yield value
-        text = pattern.sub(
-            lambda match: " " if pattern is not _PATH or _is_path(match[0]) else match[0], text
-        )  # noqa: B023
+        text = pattern.sub(_blank_path if pattern is _PATH else " ", text)
         if pattern is _URL:
-            for value, dates in _dates(text):
-                if not any(date in shown.dates for date in dates):
-                    yield value
+            yield from (value for value, dates in _dates(text) if dates.isdisjoint(shown.dates))
             text = _without_dates(text)
     for match in _NUMBER.finditer(text):
-        if not any(value in shown.numbers for value in _values(match)):
+        if shown.numbers.isdisjoint(_values(match)):
             yield match[0]
+
+
+def _blank_path(match: re.Match[str]) -> str:
+    return " " if _is_path(match[0]) else match[0]
 
 
 def _has_code(value: str, shown: _Shown) -> bool:
@@ -308,15 +303,16 @@ def _dates(text: str) -> Iterator[tuple[str, set[tuple[int, int, int]]]]:
         one, two, year = int(match[1]), int(match[2]), int(match[3])
         yield match[0], {(year, one, two), (year, two, one)}
     for match in _NAMED.finditer(text):
-        day, name, year = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
-        month = _MONTHS.get(name.lower()[:3]) or _MONTHS.get(name.lower()[:4])
-        if month:
-            yield match[0], {(int(year), month, int(day))}
+        day, name, own = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
+        if month := _month(name):
+            yield match[0], {(int(own), month, int(day))}
+
+
+def _month(name: str) -> int:
+    return _MONTHS.get(name.lower()[:3], 0) or _MONTHS.get(name.lower()[:4], 0)
 
 
 def _without_dates(text: str) -> str:
     for pattern in (_DATE, _DAY_FIRST):
         text = pattern.sub(" ", text)
-    return _NAMED.sub(
-        lambda match: " " if _MONTHS.get((match[2] or match[4]).lower()[:3]) else match[0], text
-    )
+    return _NAMED.sub(lambda match: " " if _month(match[2] or match[4]) else match[0], text)

@@ -129,6 +129,16 @@ def recent(windows: Iterable[Material], limits: Limits) -> Material:
     return _material(turns, calls, tuple(paths)[: limits.paths], (max(first, 0), last), (started, ended))
 
 
+def shown(material: Material) -> str:
+    """Give all that a summary of the material may draw on, as one text, its dates included."""
+    parts: list[str] = []
+    for turn in material.turns:
+        parts += (str(turn.time or ""), turn.user, *turn.gists)
+        for one in turn.failures:
+            parts += (one.tool, one.command, one.error, one.fix)
+    return "\n".join((*parts, *material.paths))
+
+
 def signal(text: str) -> int:
     """Count the characters that carry meaning: one of an unspaced script counts three."""
     return len(text) if text.isascii() else len(text) + 2 * sum(map(_dense, text))
