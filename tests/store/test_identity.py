@@ -1,6 +1,7 @@
 import os
 import shutil
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from tests.store.folders import Machine
@@ -547,6 +548,13 @@ def test_an_odd_folder_makes_no_error(machine):
         assert machine.resolve(odd).key is None
     (machine.work / "file.txt").write_text("")
     assert machine.resolve(machine.work / "file.txt").key == "work"
+
+
+def test_a_folder_whose_name_is_no_text_is_a_workspace(machine):
+    odd = os.fsdecode(os.fsencode(machine.work) + b"/app-\xff")
+    Path(odd).mkdir()
+    assert machine.key(odd) == "app"
+    assert machine.key(odd) == "app"
 
 
 def test_an_include_in_the_configuration_is_not_followed(machine):

@@ -206,7 +206,7 @@ def edit(batch: Batch, rel: str, change: Callable[[dict[str, Any]], None]) -> No
         change(value)
         if value == before:
             return text
-        return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+        return _escaped(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)) + "\n"
 
     batch.edit(rel, apply)
 
@@ -217,6 +217,12 @@ def part(said: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         found = said[name] = {}
     return found
+
+
+def _escaped(text: str) -> str:
+    """Write as JSON escapes what UTF-8 can't hold: a folder's name may be any bytes."""
+    parts = (char if not "\ud800" <= char <= "\udfff" else f"\\u{ord(char):04x}" for char in text)
+    return text if text.isascii() else "".join(parts)
 
 
 def _spot(value: object) -> Spot | None:
