@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
@@ -17,8 +18,7 @@ from lamina.hosts.base import check_readable, walk
 from lamina.hosts.jsonlines import Json, Lines, Record, head
 from lamina.hosts.reading import (
     CALL_LIMIT,
-    RESULT_LIMIT,
-    TEXT_LIMIT,
+    Place,
     call_text,
     clip,
     dict_of,
@@ -68,6 +68,7 @@ _UUID_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 _TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2), "summary": ("summary", 1)}
 _HEAD_RECORDS = 60
 _OPEN_CALLS = 64
+_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
 class ClaudeCode:
@@ -152,109 +153,87 @@ class ClaudeTranscript:
         self._calls: dict[str, str] = dict_of(state.get("calls"))
         self._repeats = Repeats(self._lines, _uuid, moment(state.get("latest")))
         self._rank = 0
-        self._before = ""  # the state before a record whose events are being taken
+        # The state before a record whose events are being taken.
+        self._before: tuple[dict[str, str], datetime | None] | None = None
         self.session = session_of(path)
 
     @property
     def position(self) -> Position:
         """How far all events were taken."""
-        return self._lines.position(*self._done, self._before or self._state())
+        calls, latest = self._before or (self._calls, self._repeats.latest)
+        state = {"calls": calls, "latest": latest.isoformat() if latest else ""}
+        return self._lines.position(*self._done, json.dumps(state, separators=(",", ":")))
 
     def __iter__(self) -> Iterator[Event | Damage]:
         for record in self._lines:
             if isinstance(record, Damage):
                 yield record
                 continue
-            self._before = self._state()
+            self._before = (dict(self._calls), self._repeats.latest)
             yield from self._events(record)
-            self._before = ""
+            self._before = None
             self._done = (record.end, record.line + 1)
         self._done = (self._lines.offset, self._lines.line)
-
-    def _state(self) -> str:
-        latest = self._repeats.latest
-        state = {"calls": self._calls, "latest": latest.isoformat() if latest else ""}
-        return json.dumps(state, separators=(",", ":"))
 
     def _events(self, record: Record) -> Iterator[Event]:
         data = record.data
         kind = text_of(data.get("type"))
         if kind in _TITLES:
             self._take_title(data, *_TITLES[kind])
-        if kind not in {"user", "assistant", "attachment", "system"} or self._repeats.has(data):
+        if kind not in {"user", "assistant", "attachment", "system"}:
             return
-        time = moment(data.get("timestamp"))
-        side = data.get("isSidechain") is True
-        base = Event(record.line, Kind.META, Author.HOST, time=time, key=_uuid(data), sidechain=side)
+        key, time = _uuid(data), moment(data.get("timestamp"))
+        if self._repeats.has(key, time):
+            return
+        place = Place(record.line, time, key, data.get("isSidechain") is True)
         match kind:
             case "user":
-                yield from self._user(data, base)
+                yield from self._user(data, place)
             case "assistant":
-                yield from self._assistant(data, base)
+                yield from self._assistant(data, place)
             case "attachment":
-                yield from _attachment(dict_of(data.get("attachment")), base)
-            case "system" if text := clip(text_of(data.get("content")), RESULT_LIMIT):
-                yield replace(base, text=text)
+                yield from _attachment(dict_of(data.get("attachment")), place)
+            case "system" if text := text_of(data.get("content")):
+                yield place.injected(text)
 
-    def _user(self, data: Json, base: Event) -> Iterator[Event]:
+    def _user(self, data: Json, place: Place) -> Iterator[Event]:
         content = dict_of(data.get("message")).get("content")
         blocks = content if isinstance(content, list) else [content]
         results = [block for block in map(dict_of, blocks) if block.get("type") == "tool_result"]
         for block in results:
-            yield self._result(block, data, base)
+            call = text_of(block.get("tool_use_id"))
+            text = result_text(block) or result_text({"content": data.get("toolUseResult")})
+            failed = block.get("is_error") is True
+            yield place.answered(call, self._calls.pop(call, ""), text, failed=failed)
         injected = bool(results) or _is_injected(data)
         for number, block in enumerate(blocks):
-            part = replace(base, key=_numbered(base.key, number))
-            yield from _said(joined_text(block), data, part, injected=injected)
+            yield from _said(joined_text(block), data, place.numbered(number), injected=injected)
 
-    def _result(self, block: Json, data: Json, base: Event) -> Event:
-        call = text_of(block.get("tool_use_id"))
-        text = result_text(block) or result_text({"content": data.get("toolUseResult")})
-        return replace(
-            base,
-            kind=Kind.TOOL_RESULT,
-            author=Author.TOOL,
-            text=clip(without_reminders(text), RESULT_LIMIT),
-            tool=self._calls.pop(call, ""),
-            failed=block.get("is_error") is True,
-            key=f"{call}:result" if call else base.key,
-            call=call,
-        )
-
-    def _assistant(self, data: Json, base: Event) -> Iterator[Event]:
+    def _assistant(self, data: Json, place: Place) -> Iterator[Event]:
         message = dict_of(data.get("message"))
         reply = text_of(message.get("id"))
         content = message.get("content")
         from_host = data.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
         for number, block in enumerate(content if isinstance(content, list) else [content]):
-            if text_of(dict_of(block).get("type")) in {"tool_use", "server_tool_use", "mcp_tool_use"}:
-                event = self._call(block, data, base)
+            if text_of(dict_of(block).get("type")) in _CALLS:
+                event = self._call(block, data, place)
             elif text := without_reminders(joined_text(block)).strip():
-                key = f"{reply}:{mark(text)}" if reply else _numbered(base.key, number)
-                event = replace(base, text=clip(text, TEXT_LIMIT), key=key)
-                if not from_host:
-                    event = replace(event, kind=Kind.ASSISTANT, author=Author.MODEL)
+                key = f"{reply}:{mark(text)}" if reply else place.numbered(number).key
+                part = place._replace(key=key)
+                event = part.injected(text) if from_host else part.said(Kind.ASSISTANT, Author.MODEL, text)
             else:
                 continue
-            if event.key == base.key or not self._repeats.knows(event.key):
+            if event.key == place.key or not self._repeats.knows(event.key):
                 yield event
 
-    def _call(self, block: Json, data: Json, base: Event) -> Event:
+    def _call(self, block: Json, data: Json, place: Place) -> Event:
         call, tool, arguments = text_of(block.get("id")), text_of(block.get("name")), block.get("input")
         if call:
             self._calls[call] = tool
             if len(self._calls) > _OPEN_CALLS:
                 del self._calls[next(iter(self._calls))]
-        return replace(
-            base,
-            kind=Kind.TOOL_CALL,
-            author=Author.MODEL,
-            text=call_text(arguments),
-            tool=tool,
-            paths=named_paths(arguments, self.session.cwd, text_of(data.get("cwd"))),
-            key=call or base.key,
-            call=call,
-        )
+        paths = named_paths(arguments, self.session.cwd, text_of(data.get("cwd")))
+        return place.called(call, tool, call_text(arguments), paths)
 
     def _take_title(self, data: Json, field: str, rank: int) -> None:
         title = " ".join(text_of(data.get(field)).split())
@@ -274,10 +253,6 @@ def _uuid(data: Json) -> str:
     return text_of(data.get("uuid"))
 
 
-def _numbered(key: str, number: int) -> str:
-    return f"{key}#{number}" if key and number else key
-
-
 def _is_injected(data: Json) -> bool:
     """Tell whether a user record's text is the host's: meta, harness, a subagent's task, a notification."""
     origin = dict_of(data.get("origin")).get("kind", "human")
@@ -289,27 +264,27 @@ def _is_injected(data: Json) -> bool:
     )
 
 
-def _said(text: str, data: Json, base: Event, *, injected: bool) -> Iterator[Event]:
+def _said(text: str, data: Json, place: Place, *, injected: bool) -> Iterator[Event]:
     """Make of a user text what it is: a summary, something injected, or the person's words."""
     if not text or text.isspace():
         return
     if data.get("isCompactSummary") is True or text.startswith(_SUMMARY_START):
-        yield replace(base, kind=Kind.COMPACTION, text=clip(text, TEXT_LIMIT))
+        yield place.said(Kind.COMPACTION, Author.HOST, text)
     elif injected or text.lstrip().startswith(WRAPPERS):
-        yield replace(base, text=clip(text, RESULT_LIMIT))
+        yield place.injected(text)
     elif text := without_reminders(text).strip():
-        yield replace(base, kind=Kind.USER, author=Author.PERSON, text=clip(text, TEXT_LIMIT))
+        yield place.said(Kind.USER, Author.PERSON, text)
 
 
-def _attachment(attachment: Json, base: Event) -> Iterator[Event]:
+def _attachment(attachment: Json, place: Place) -> Iterator[Event]:
     """Read a hook's text, and what the person typed while the model was at work."""
     kind = text_of(attachment.get("type"))
     if kind == "queued_command":
         text = joined_text(attachment.get("prompt"))
         prompt = attachment.get("commandMode", "prompt") == "prompt" and not _is_injected(attachment)
-        yield from _said(text, attachment, base, injected=base.sidechain or not prompt)
+        yield from _said(text, attachment, place, injected=place.sidechain or not prompt)
     elif kind.startswith("hook_"):
         content = attachment.get("content")
         texts = content if isinstance(content, list) else [content]
         if text := "\n".join(text for item in texts if (text := joined_text(item))):
-            yield replace(base, text=clip(text, CALL_LIMIT), tool=text_of(attachment.get("hookEvent")))
+            yield place.injected(text, text_of(attachment.get("hookEvent")), limit=CALL_LIMIT)

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from lamina.hosts.codex_calls import arguments_of, failure_of, outcome_of, paths
 from lamina.hosts.jsonlines import Json, Lines, Record, head
 from lamina.hosts.reading import (
     RESULT_LIMIT,
-    TEXT_LIMIT,
+    Place,
     call_text,
     clip,
     dict_of,
@@ -79,6 +80,14 @@ _ID_IN_NAME = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _HEAD_RECORDS = 40
 _OPEN_CALLS = 64
 _UNPAIRED = 64
+
+
+def _is_idle(raw: bytes) -> bool:
+    """Tell from the raw line that it holds no words, or only repeats the output of a call that went well."""
+    if _IGNORED.match(raw):
+        return True
+    well = b'"item_completed"' in raw[:150] and b'"status":"completed"' in raw
+    return well and b'"type":"CommandExecution"' in raw
 
 
 class Codex:
@@ -176,24 +185,31 @@ def _payload(data: Json) -> tuple[str, Json]:
     return ("response_item", data) if text_of(data.get("type")) in _ITEMS else ("", {})
 
 
+#: Open calls, calls known to have failed, texts without their twin, the newest time.
+State = tuple[dict[str, str], dict[str, None], dict[str, int], datetime | None]
+
+
 class CodexTranscript:
     """One rollout, read lazily."""
 
     def __init__(self, path: Path, position: Position | None = None) -> None:
-        self._lines = Lines(path, position, ignore=lambda raw: _IGNORED.match(raw) is not None)
+        self._lines = Lines(path, position, ignore=_is_idle)
         self._done = (self._lines.offset, self._lines.line)
         state = _state(position) if position and self._lines.resumed else {}
         self._calls: dict[str, str] = dict_of(state.get("calls"))
         self._unpaired: Counter[str] = Counter(dict_of(state.get("unpaired")))
         self._failed: dict[str, None] = dict.fromkeys(dict_of(state.get("failed")))
         self._repeats = Repeats(self._lines, _identity, moment(state.get("latest")))
-        self._before = ""  # the state before a record whose events are being taken
+        self._before: State | None = None  # before the record whose events are being taken
         self.session = session_of(path)
 
     @property
     def position(self) -> Position:
         """How far all events were taken."""
-        return self._lines.position(*self._done, self._before or self._state())
+        calls, failed, unpaired, latest = self._before or self._state()
+        state = {"calls": calls, "failed": failed, "unpaired": unpaired}
+        state |= {"latest": latest.isoformat() if latest else ""}
+        return self._lines.position(*self._done, json.dumps(state, separators=(",", ":")))
 
     def __iter__(self) -> Iterator[Event | Damage]:
         for record in self._lines:
@@ -202,134 +218,92 @@ class CodexTranscript:
                 continue
             self._before = self._state()
             yield from self._events(record)
-            self._before = ""
+            self._before = None
             self._done = (record.end, record.line + 1)
         self._done = (self._lines.offset, self._lines.line)
 
-    def _state(self) -> str:
-        latest = self._repeats.latest
-        state = {
-            "calls": self._calls,
-            "failed": self._failed,
-            "latest": latest.isoformat() if latest else "",
-            "unpaired": dict(self._unpaired),
-        }
-        return json.dumps(state, separators=(",", ":"))
+    def _state(self) -> State:
+        return dict(self._calls), dict(self._failed), dict(self._unpaired), self._repeats.latest
 
     def _events(self, record: Record) -> Iterator[Event]:
         kind, payload = _payload(record.data)
-        if not kind or self._repeats.has(record.data):
+        if not kind:
             return
-        base = Event(
-            record.line,
-            Kind.META,
-            Author.HOST,
-            time=moment(record.data.get("timestamp")),
-            key=text_of(payload.get("id")) or _identity(record.data),
-            sidechain=self.session.subagent,
-        )
+        key, time = _identity(record.data), moment(record.data.get("timestamp"))
+        if self._repeats.has(key, time):
+            return
+        own = text_of(payload.get("id")) or key
+        place = Place(record.line, time, own, self.session.subagent)
         match kind:
             case "response_item":
-                yield from self._item(payload, base)
+                yield from self._item(payload, place)
             case "event_msg":
-                yield from self._message_event(payload, base)
+                yield from self._message_event(payload, place)
             case "compacted" if text := text_of(payload.get("message")).strip():
-                yield replace(base, kind=Kind.COMPACTION, text=clip(text, TEXT_LIMIT))
+                yield place.said(Kind.COMPACTION, Author.HOST, text)
 
-    def _item(self, item: Json, base: Event) -> Iterator[Event]:
+    def _item(self, item: Json, place: Place) -> Iterator[Event]:
         match item.get("type"):
+            case "message" if item.get("role") == "assistant":
+                yield from self._replied(joined_text(item.get("content")), place, "item")
             case "message":
-                yield from self._message(item, base)
+                content = item.get("content")
+                for number, part in enumerate(content if isinstance(content, list) else [content]):
+                    typed = item.get("role") == "user" and _is_typed(item, number)
+                    yield from self._said(joined_text(part), place.numbered(number), "item", typed=typed)
             case "function_call" | "custom_tool_call" | "local_shell_call":
-                yield self._call(item, base)
+                yield self._call(item, place)
             case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
-                yield self._output(item, base)
+                call = text_of(item.get("call_id"))
+                text, failed = outcome_of(item)
+                failed = failed or call in self._failed
+                self._failed.pop(call, None)
+                yield place.answered(call, self._calls.pop(call, ""), text, failed=failed)
             case "web_search_call":
-                yield replace(
-                    base,
-                    kind=Kind.TOOL_CALL,
-                    author=Author.MODEL,
-                    tool="web_search",
-                    text=text_of(dict_of(item.get("action")).get("query")),
-                )
+                query = text_of(dict_of(item.get("action")).get("query"))
+                yield place.called("", "web_search", clip(query, RESULT_LIMIT), ())
 
-    def _message(self, item: Json, base: Event) -> Iterator[Event]:
-        role = item.get("role")
-        if role == "assistant":
-            text = without_reminders(joined_text(item.get("content"))).strip()
-            if text and not self._pairs("assistant", text, "item"):
-                author = replace(base, kind=Kind.ASSISTANT, author=Author.MODEL)
-                yield replace(author, text=clip(text, TEXT_LIMIT))
-            return
-        content = item.get("content")
-        for number, part in enumerate(content if isinstance(content, list) else [content]):
-            key = f"{base.key}#{number}" if number and base.key else base.key
-            typed = role == "user" and _is_typed(item, number)
-            yield from self._said(joined_text(part), replace(base, key=key), typed=typed, origin="item")
-
-    def _said(self, text: str, base: Event, *, typed: bool, origin: str) -> Iterator[Event]:
-        """Make of a user text what it is: a summary, something injected, or the person's words."""
-        if not text or text.isspace():
-            return
-        if text.startswith(_SUMMARIES):
-            yield replace(base, kind=Kind.COMPACTION, text=clip(text, TEXT_LIMIT))
-        elif not typed or self.session.subagent or text.lstrip().startswith(WRAPPERS):
-            yield replace(base, text=clip(text, RESULT_LIMIT))
-        elif (text := without_reminders(text).strip()) and not self._pairs("user", text, origin):
-            yield replace(base, kind=Kind.USER, author=Author.PERSON, text=clip(text, TEXT_LIMIT))
-
-    def _message_event(self, payload: Json, base: Event) -> Iterator[Event]:
+    def _message_event(self, payload: Json, place: Place) -> Iterator[Event]:
         """Read a text that only the event stream holds; the response item beside it is its twin."""
         item = dict_of(payload.get("item")) if payload.get("type") == "item_completed" else {}
+        place = place._replace(key=text_of(item.get("id")) or place.key)
         match item.get("type") or payload.get("type"):
             case "user_message" | "UserMessage":
                 text = text_of(payload.get("message")) or joined_text(item.get("content"))
-                key = text_of(item.get("id"))
-                yield from self._said(text, replace(base, key=key), typed=True, origin="event")
+                yield from self._said(text, place, "event", typed=True)
             case "agent_message" | "AgentMessage":
-                text = (text_of(payload.get("message")) or joined_text(item.get("content"))).strip()
-                if text and not self._pairs("assistant", text, "event"):
-                    spoken = replace(base, kind=Kind.ASSISTANT, author=Author.MODEL)
-                    yield replace(spoken, text=clip(text, TEXT_LIMIT), key=text_of(item.get("id")))
+                text = text_of(payload.get("message")) or joined_text(item.get("content"))
+                yield from self._replied(text, place, "event")
             case "turn_aborted" | "error":
-                yield replace(base, text=text_of(payload.get("message") or payload.get("reason")))
+                yield place.injected(text_of(payload.get("message") or payload.get("reason")))
             case _ if failed := failure_of(payload):
                 self._failed[failed] = None
                 _bound(self._failed, _OPEN_CALLS)
 
-    def _call(self, item: Json, base: Event) -> Event:
-        call = text_of(item.get("call_id")) or base.key
+    def _replied(self, text: str, place: Place, origin: str) -> Iterator[Event]:
+        text = without_reminders(text).strip()
+        if text and not self._pairs("assistant", text, origin):
+            yield place.said(Kind.ASSISTANT, Author.MODEL, text)
+
+    def _said(self, text: str, place: Place, origin: str, *, typed: bool) -> Iterator[Event]:
+        """Make of a user text what it is: a summary, something injected, or the person's words."""
+        if not text or text.isspace():
+            return
+        if text.startswith(_SUMMARIES):
+            yield place.said(Kind.COMPACTION, Author.HOST, text)
+        elif not typed or self.session.subagent or text.lstrip().startswith(WRAPPERS):
+            yield place.injected(text)
+        elif (text := without_reminders(text).strip()) and not self._pairs("user", text, origin):
+            yield place.said(Kind.USER, Author.PERSON, text)
+
+    def _call(self, item: Json, place: Place) -> Event:
+        call = text_of(item.get("call_id")) or place.key
         tool = text_of(item.get("name")) or "local_shell"
         arguments = arguments_of(item)
         if call:
             self._calls[call] = tool
             _bound(self._calls, _OPEN_CALLS)
-        return replace(
-            base,
-            kind=Kind.TOOL_CALL,
-            author=Author.MODEL,
-            text=call_text(arguments),
-            tool=tool,
-            paths=paths_of(arguments, self.session.cwd),
-            key=call,
-            call=call,
-        )
-
-    def _output(self, item: Json, base: Event) -> Event:
-        call = text_of(item.get("call_id"))
-        text, failed = outcome_of(item)
-        failed = failed or call in self._failed
-        self._failed.pop(call, None)
-        return replace(
-            base,
-            kind=Kind.TOOL_RESULT,
-            author=Author.TOOL,
-            text=clip(without_reminders(text), RESULT_LIMIT),
-            tool=self._calls.pop(call, ""),
-            failed=failed,
-            key=f"{call}:result" if call else base.key,
-            call=call,
-        )
+        return place.called(call, tool, call_text(arguments), paths_of(arguments, self.session.cwd))
 
     def _pairs(self, role: str, text: str, origin: str) -> bool:
         """Tell whether this text is the twin of one already read from the other source."""
@@ -355,11 +329,8 @@ def _state(position: Position) -> Json:
 def _identity(data: Json) -> str:
     """Name a record by its own ids, else by its time and words; empty if it has neither."""
     kind, payload = _payload(data)
-    name = text_of(payload.get("call_id")) or text_of(payload.get("id"))
-    item = dict_of(payload.get("item"))
-    name = name or text_of(item.get("id"))
-    time = text_of(data.get("timestamp"))
-    if not name and time:
+    name = text_of(payload.get("call_id") or payload.get("id") or dict_of(payload.get("item")).get("id"))
+    if not name and (time := text_of(data.get("timestamp"))):
         words = text_of(payload.get("message")) or joined_text(payload.get("content"))
         name = f"{time}:{mark(words, text_of(payload.get('role')))}"
     return f"{kind}:{payload.get('type')}:{name}" if name else ""

@@ -34,7 +34,6 @@ _TAIL_CHECKED = 4096
 
 # What may stand in a JSON string, whole escapes only, so that a cut never splits one.
 _LITERAL = re.compile(rb'(?:[^"\\]++|\\[^u]|\\u[0-9a-fA-F]{4})*+', re.DOTALL)
-_ESCAPED_TROUBLE = (b"\\ud", b"\\uD", b"\\u0000")
 
 _decoder = json.JSONDecoder(strict=False)
 
@@ -116,9 +115,21 @@ class Lines:
 
 def parse_line(raw: bytes) -> tuple[list[Json], str]:
     """Parse one line into its objects (more than one where a newline got lost) or say what is wrong."""
-    text = raw.decode("utf-8", "replace").strip(" \t\r\n\0\ufeff")
-    if not text:
-        return [], ""
+    text = raw.decode("utf-8", "replace")
+    try:
+        value, end = _decoder.raw_decode(text)
+        plain = isinstance(value, dict) and (end == len(text) or text[end:].isspace())
+        found, reason = ([value], "") if plain else _parse_odd(text)
+    except (ValueError, RecursionError):
+        found, reason = _parse_odd(text)
+    if b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw or b"\\u0000" in raw):
+        found = [_cleaned(data) for data in found]
+    return found, reason
+
+
+def _parse_odd(text: str) -> tuple[list[Json], str]:
+    """Parse a line with marks or zeros around it, several objects, or damage."""
+    text = text.strip(" \t\r\n\0\ufeff")
     found: list[Json] = []
     at = 0
     try:
@@ -131,8 +142,6 @@ def parse_line(raw: bytes) -> tuple[list[Json], str]:
                 at += 1
     except (ValueError, RecursionError) as problem:
         return found, f"not JSON: {getattr(problem, 'msg', 'nested too deeply or a number too long')}"
-    if any(mark in raw for mark in _ESCAPED_TROUBLE):
-        found = [_cleaned(data) for data in found]
     return found, ""
 
 

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
+
+from lamina.formats.event import Author, Event, Kind
 
 #: A text keeps at most so many characters (its head and its tail) …
 TEXT_LIMIT = 64 * 1024
@@ -21,6 +23,61 @@ _RESULT_FIELDS = ("content", "output", "tool_response", "tool_output", "result")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:mailto|data|urn|javascript):", re.ASCII)
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _MAX_PATH = 1024
+
+
+class Place(NamedTuple):
+    """Where and when a record stands: what all its events share."""
+
+    seq: int
+    time: datetime | None
+    key: str
+    sidechain: bool
+
+    def numbered(self, number: int) -> Place:
+        """Give the place of a later part of the record, with a key of its own."""
+        return self._replace(key=f"{self.key}#{number}") if self.key and number else self
+
+    def injected(self, text: str, tool: str = "", *, limit: int = RESULT_LIMIT) -> Event:
+        """Make an event of what the host put there."""
+        text = clip(text, limit)
+        return Event(
+            self.seq, Kind.META, Author.HOST, text, self.time, tool, (), False, self.sidechain, self.key
+        )
+
+    def said(self, kind: Kind, author: Author, text: str) -> Event:
+        """Make an event of words."""
+        text = clip(text, TEXT_LIMIT)
+        return Event(self.seq, kind, author, text, self.time, "", (), False, self.sidechain, self.key)
+
+    def called(self, call: str, tool: str, text: str, paths: tuple[str, ...]) -> Event:
+        """Make an event of a tool call."""
+        return Event(
+            self.seq,
+            Kind.TOOL_CALL,
+            Author.MODEL,
+            text,
+            self.time,
+            tool,
+            paths,
+            sidechain=self.sidechain,
+            key=call or self.key,
+            call=call,
+        )
+
+    def answered(self, call: str, tool: str, text: str, *, failed: bool) -> Event:
+        """Make an event of a tool's result."""
+        return Event(
+            self.seq,
+            Kind.TOOL_RESULT,
+            Author.TOOL,
+            clip(without_reminders(text), RESULT_LIMIT),
+            self.time,
+            tool,
+            failed=failed,
+            sidechain=self.sidechain,
+            key=f"{call}:result" if call else self.key,
+            call=call,
+        )
 
 
 def clip(text: str, limit: int) -> str:

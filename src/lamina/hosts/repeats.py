@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import datetime
 
 from lamina.hosts.jsonlines import Json, Lines, Record
-from lamina.hosts.reading import moment
 
 
 class Repeats:
@@ -23,15 +22,14 @@ class Repeats:
         self._before = lines.offset
         self._seen: set[int] = set()
 
-    def has(self, data: Json) -> bool:
-        """Tell whether this record stood in the file before; remember it."""
-        time = moment(data.get("timestamp"))
+    def has(self, key: str, time: datetime | None) -> bool:
+        """Tell whether the record of this identity and time stood in the file before; remember it."""
         newer = time is not None and (self.latest is None or time > self.latest)
         if self._before and not newer:
             self._look_back()
         if newer:
             self.latest = time
-        return self.knows(self._key(data))
+        return self.knows(key)
 
     def knows(self, key: str) -> bool:
         """Tell whether this identity came before; remember it. An empty one never did."""
