@@ -14,6 +14,7 @@ from lamina.formats.note import Note, Section
 from lamina.formats.scope import Scope
 from lamina.pipeline.consolidate import consolidate
 from lamina.pipeline.drafts import drafts, split
+from lamina.pipeline.forget import bury
 from lamina.store import notes
 from lamina.store.store import Store
 
@@ -238,3 +239,14 @@ def test_an_entry_that_a_person_vouches_for_is_not_touched(store):
     text = "Map tiles are served by nginx instead of Apache on one machine."
     keep(store, note(bullet("correction", text), session="b", day=5))
     assert consolidate(store, now=NOW).superseded == []
+
+
+def test_forgotten_content_is_refused_and_the_note_is_handled(store):
+    first = note(bullet("finding", "Map tiles come from the archive."), session="a")
+    keep(store, first)
+    consolidate(store, now=NOW)
+    bury(store, [*store.entries(ATLAS)], NOW, reason="wrong")
+    keep(store, note(bullet("finding", "Map tiles come from the archive."), session="b", day=3))
+    done = consolidate(store, now=NOW)
+    assert (done.notes, done.entries, done.refused) == (1, 0, 1)
+    assert notes.pending(store) == []

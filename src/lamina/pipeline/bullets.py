@@ -19,8 +19,8 @@ from lamina.pipeline.relevance import Failure, Limits, Material
 from lamina.pipeline.topics import AGAIN, phrases
 
 BULLET_CHARS = 420
-QUOTE_CHARS = 90
-_SHARE = 0.7  # of an exchange's characters, chosen by halves of a public set: see `lamina eval pipeline`
+QUOTE_CHARS = 80
+_SHARE = 0.6  # of an exchange's characters: less loses answers, more adds little on either half of the set
 _LEAST, _MOST = 160, 900
 _MINIMUM = 0.05  # new words for a character below which a detail is not worth its place
 
