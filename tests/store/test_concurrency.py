@@ -84,12 +84,14 @@ def test_readers_see_whole_entries_while_others_write_and_commit(store: Store) -
 
     reader = threading.Thread(target=look)
     reader.start()
-    for number in range(30):
-        remember(store, f"Fact {number}", topic=f"T{number % 3}")
-        if number % 10 == 9:
-            assert git.commit_if_dirty(store, now=NOW, older_than_s=0)
-    stop.set()
-    reader.join()
+    try:
+        for number in range(30):
+            remember(store, f"Fact {number}", topic=f"T{number % 3}")
+            if number % 10 == 9:
+                assert git.commit_if_dirty(store, now=NOW, older_than_s=0)
+    finally:
+        stop.set()
+        reader.join()
     assert bad == []
     assert len([*store.entries(GLOBAL)]) == 31
 

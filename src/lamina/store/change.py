@@ -13,7 +13,7 @@ from lamina.store import files
 from lamina.store.ledger import canonical
 from lamina.store.store import Store
 
-Op = Callable[["Work"], None]
+Op = Callable[["Work"], object]
 
 
 class Work:
@@ -25,12 +25,15 @@ class Work:
         self._topic: Topic | None = None
         self._changed = False
         self._places: dict[str, int] | None = None
+        self.first: Topic | None = None
+        """The topic as it was first parsed."""
 
     @property
     def topic(self) -> Topic:
         """The entries; a file that does not exist has none."""
         if self._topic is None:
             self._topic = new_topic(self.title) if self._text is None else parse_topic(self._text)
+            self.first = self.first or self._topic
         return self._topic
 
     @property
@@ -61,8 +64,8 @@ class Work:
             places.setdefault(canonical(entry.id), len(self.topic.entries))
         self._become(self.topic.adding(entry))
 
-    def change(self, id_: str, fn: Callable[[Entry], Entry]) -> None:
-        """Replace an entry by what `fn` makes of it."""
+    def change(self, id_: str, fn: Callable[[Entry], Entry]) -> Entry:
+        """Replace an entry by what `fn` makes of it, and return that."""
         place = self._place(id_)
         old = self.topic.entries[place]
         new = fn(old)
@@ -70,6 +73,7 @@ class Work:
             self._become(self.topic.replacing(place, new))
         if new.id != old.id:
             self._places = None
+        return self.topic.entries[place]
 
     def remove(self, id_: str) -> None:
         """Take an entry out."""
@@ -115,6 +119,8 @@ class Change:
         self.work = Work(self.base, "")
         self.exact = False
         """Whether a whole text was set, which can't be joined with somebody else's change."""
+        self.foreign = False
+        """Whether ids that nobody has seen may have come in with a text."""
         self._ops: list[Op] = []
         self._store = store
 
@@ -137,9 +143,13 @@ class Change:
         op(self.work)
         self._ops.append(op)
 
+    def again(self, op: Op) -> None:
+        """Apply a change, that was already made, after every `rebase`."""
+        self._ops.append(op)
+
     def put(self, text: str | None) -> None:
         """Set the whole text."""
-        self.exact = True
+        self.exact = self.foreign = True
         self._ops.clear()
         self.do(lambda work: work.set(text))
 
@@ -151,6 +161,7 @@ class Change:
         """Apply the changes to the text that is on disk now."""
         self.base = self.before = self._store.text(self.rel)
         self.work = Work(self.base, self.work.title)
+        self.foreign = True
         try:
             for op in self._ops:
                 op(self.work)

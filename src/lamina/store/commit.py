@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina import errors
-from lamina.formats.entry import Topic, parse_topic
+from lamina.formats.entry import Topic
 from lamina.formats.layerindex import TopicSummary, render_layer_index
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope
@@ -21,7 +21,7 @@ from lamina.store import files, git, journal, migrate
 from lamina.store.change import Change
 from lamina.store.journal import FileChange, Record
 from lamina.store.layout import is_local, place_of
-from lamina.store.ledger import Ledger, canonical, slug_of
+from lamina.store.ledger import Ledger, canonical, ids_of, slug_of
 
 if TYPE_CHECKING:
     from lamina.store.write import Writing
@@ -127,10 +127,12 @@ class _Writer:
             if place is None or place.slug is None or not change.changed:
                 continue
             ledger = batch.ledger(place.scope, place.layer)
+            if change.foreign:
+                batch.numbers.reserve(ids_of(change.work.topic))
             change.work.name_unnamed(partial(batch.new_id, ledger.scope, ledger.layer))
             text = change.work.text
-            self.topics[rel] = None if text is None else parse_topic(text)
-            ledger.set(rel.rsplit("/", 1)[1], self.topics[rel])
+            self.topics[rel] = None if text is None else change.work.topic
+            ledger.set(rel.rsplit("/", 1)[1], self.topics[rel], text or "", change.work.first)
             self.layers.add((place.scope, place.layer))
         for scope, layer in sorted(self.layers | batch.due, key=str):
             batch.generate(scope, layer, _layer_text(batch.ledger(scope, layer)))

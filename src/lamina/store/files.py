@@ -132,7 +132,7 @@ def read_optional(path: Path) -> str | None:
         return None
 
 
-def stamp(path: Path) -> Stamp | None:
+def stamp(path: Path | str) -> Stamp | None:
     """Return a file's stamp, or None where there is none."""
     try:
         return stamp_of(os.lstat(path))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +31,7 @@ _GRACE_S = 5.0
 _STAGED_GRACE_S = 600.0
 """How long an automatic commit stays away from what a person staged: they may be committing it."""
 
+_EXCLUDE = "git-exclude"
 _MAX_LABELS = 20
 _DROPPED = {
     "GIT_DIR",
@@ -208,7 +209,7 @@ def _commit(store: Store, now: datetime) -> str | None:
         if layout.dirty.exists():
             layout.dirty.replace(layout.committing)
         labels = _dirt(layout.committing)[1]
-        added = _run_here(root, ["add", "-A", "--", ".", *_EXCLUDED], timeout_s=120)
+        added = _stage(layout)
     if not added.ok:
         _give_back(layout)
         raise errors.GitFailed(f"{root}: git add failed: {_last_line(added.err)}", "lamina doctor tells more")
@@ -233,7 +234,14 @@ def _record(layout: Layout, root: Path, message: str) -> str | None:
     return _run_here(root, ["rev-parse", "HEAD"]).out.strip() or None
 
 
-_EXCLUDED = [f":(exclude,top){name}" for name in LOCAL_FOLDERS] + [":(exclude,glob)**/.lamina-*.tmp"]
+def _stage(layout: Layout) -> Ran:
+    """Stage everything but local files, even if somebody's .gitignore lets those through."""
+    excluded = "".join(f"/{name}/\n" for name in LOCAL_FOLDERS) + f"{files.TEMPORARY}*.tmp\n"
+    files.overwrite(layout.state / _EXCLUDE, excluded)
+    added = _run_here(layout.root, ["add", "-A", "--", "."], timeout_s=120)
+    if not added.ok:
+        return added
+    return _run_here(layout.root, ["rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *LOCAL_FOLDERS])
 
 
 def _identity(root: Path) -> list[str]:
@@ -249,7 +257,7 @@ def _run_here(
     root: Path, args: Sequence[str], *, timeout_s: float = 30.0, options: Sequence[str] = ()
 ) -> Ran:
     """Run git in the store's own repository, never in one above it, and whatever the machine ignores."""
-    own = [f"core.excludesFile={os.devnull}", f"safe.directory={os.path.realpath(root)}"]
+    own = [f"core.excludesFile={root / 'state' / _EXCLUDE}", f"safe.directory={os.path.realpath(root)}"]
     ceiling = {"GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.realpath(root))}  # noqa: PTH120
     return run(root, args, timeout_s=timeout_s, options=[*own, *options], env=ceiling)
 
@@ -325,3 +333,12 @@ def _end(process: Popen[bytes]) -> None:
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
+
+
+def last_commit(root: Path) -> str | None:
+    """Return the time of the store's last commit, in UTC; None before the first one or without git."""
+    if not (root / ".git").exists():
+        return None
+    shown = _run_here(root, ["log", "-1", "--format=%ct"])
+    stamp = shown.out.strip()
+    return render_time(datetime.fromtimestamp(int(stamp), UTC)) if shown.ok and stamp.isdigit() else None

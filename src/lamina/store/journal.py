@@ -7,6 +7,7 @@ holds every file's text before and after. A person's own change always wins over
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -92,8 +93,7 @@ def cancel(layout: Layout, record: Record) -> None:
 
 def next_number(layout: Layout) -> int:
     """Return the number of the next batch."""
-    numbers = [*_numbers(layout, ".json"), *_numbers(layout, ".open"), *_numbers(layout, ".kept")]
-    return max(numbers, default=0) + 1
+    return max(_numbers(layout, ".json", ".open", ".kept"), default=0) + 1
 
 
 def recover(layout: Layout) -> list[Problem]:
@@ -117,8 +117,8 @@ def recover(layout: Layout) -> list[Problem]:
         else:
             finish(layout, record)
     if layout.staging.is_dir():
-        for left in layout.staging.iterdir():
-            files.discard(left)
+        for left in os.listdir(layout.staging):
+            files.discard(layout.staging / left)
     return problems
 
 
@@ -183,8 +183,9 @@ def _last(store: Store) -> Record:
 def _roll_forward(layout: Layout, record: Record) -> list[Problem]:
     problems = []
     for each in record.files:
-        path = layout.path(each.rel)
+        path = layout.root / each.rel
         try:
+            path = layout.path(each.rel)
             files.refuse_links(layout.root, each.rel)
             now = files.read_optional(path)
             wanted = each.after if now in (each.before, each.after) else _joined(each, now)
@@ -198,7 +199,7 @@ def _roll_forward(layout: Layout, record: Record) -> list[Problem]:
     return problems
 
 
-class _NotJoined(Exception):  # noqa: N818 - a signal inside this module
+class _NotJoined(Exception):  # a signal inside this module
     """Two changes of one file can't both stand."""
 
 
@@ -214,16 +215,17 @@ def _joined(each: FileChange, now: str | None) -> str | None:
     after = {entry.id: entry for entry in parse_topic(each.after).entries if entry.id}
     work = Work(now, "")
     for id_, entry in after.items():
-        if _same(work, id_, entry.raw):
+        old = before.get(id_)
+        if _same(work, id_, entry) or (old is not None and _text(old) == _text(entry)):
             continue
-        if id_ not in before and not work.has(id_):
+        if old is None and not work.has(id_):
             work.add(entry)
-        elif id_ not in before or (entry.raw != before[id_].raw and not _same(work, id_, before[id_].raw)):
+        elif old is None or not _same(work, id_, old):
             raise _NotJoined(f"entry {id_}, see state/journal")
-        elif entry.raw != before[id_].raw:
+        else:
             work.change(id_, partial(_instead, entry))
     for id_ in before.keys() - after.keys():
-        if _same(work, id_, before[id_].raw):
+        if _same(work, id_, before[id_]):
             work.remove(id_)
     return work.text
 
@@ -232,8 +234,13 @@ def _instead(new: Entry, _old: Entry) -> Entry:
     return new
 
 
-def _same(work: Work, id_: str, raw: str) -> bool:
-    return work.has(id_) and work.entry(id_).raw.rstrip() == raw.rstrip()
+def _same(work: Work, id_: str, entry: Entry) -> bool:
+    return work.has(id_) and _text(work.entry(id_)) == _text(entry)
+
+
+def _text(entry: Entry) -> str:
+    """Return an entry's text without the blank lines that part it from the next one."""
+    return entry.raw.rstrip()
 
 
 def _write(path: Path, now: str | None, wanted: str | None) -> None:
@@ -244,12 +251,12 @@ def _write(path: Path, now: str | None, wanted: str | None) -> None:
         files.write_text(path, wanted, expected=expected)
 
 
-def _numbers(layout: Layout, suffix: str) -> list[int]:
+def _numbers(layout: Layout, *suffixes: str) -> list[int]:
     try:
-        names = [path.name for path in layout.journal.iterdir()]
+        names = os.listdir(layout.journal)
     except OSError:
         return []
-    stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
+    stems = (name.split(".", 1)[0] for name in names if name.endswith(suffixes))
     return sorted(int(stem) for stem in stems if stem.isdecimal())
 
 

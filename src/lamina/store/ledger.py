@@ -12,6 +12,7 @@ import stat
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lamina import errors
@@ -23,7 +24,13 @@ from lamina.store import files
 from lamina.store.files import Problem, Stamp
 from lamina.store.layout import Layout
 
-_VERSION = 1
+HASH_SIZE = 32
+"""So much of a content hash is kept: enough to tell entries apart."""
+
+_VERSION = 2
+_LISTED = "decisions"
+"""The layer whose generated file lists the headings of its entries."""
+
 _TICK_NS = 20_000_000
 """File systems stamp in ticks of up to 10 ms: what changed a moment ago may change again unseen."""
 
@@ -33,45 +40,73 @@ _TOO_HIGH = 10**12
 
 
 class Known(NamedTuple):
-    """One entry as the ledger remembers it: its id ("" when it has none yet) and content hash."""
+    """One entry as the ledger remembers it.
+
+    `id` is "" when it has none yet, `hash` the head of its content hash, `day` its date; `heading` is kept
+    in the layer that lists headings.
+    """
 
     id: str
     hash: str
+    day: str
+    trust: str
+    aliases: tuple[str, ...]
+    heading: str
 
 
 class Record(NamedTuple):
-    """What one file of a layer holds. `stamp` None: read it again next time."""
+    """What one file of a layer holds. `stamp` None: compare its `print` next time."""
 
     stamp: Stamp | None
+    print: str
     title: str
     shown: int
     updated: str
     numbers: dict[str, int]
     entries: tuple[Known, ...]
-    aliases: tuple[str, ...]
     headings: tuple[str, ...]
 
+    @property
+    def aliases(self) -> Iterator[str]:
+        """All earlier ids of its entries."""
+        return (alias for known in self.entries for alias in known.aliases)
 
-def record_of(topic: Topic, layer: str, stamp: Stamp | None) -> Record:
-    """Sum up a topic file. Forgotten entries are not counted, superseded decisions not listed."""
-    shown = [entry for entry in topic.entries if entry.trust != "forgotten"]
-    days = [entry.date.isoformat() for entry in shown if entry.date]
-    ids = [canonical(entry.id or "") for entry in topic.entries]
-    aliases = tuple(canonical(alias) for entry in topic.entries for alias in entry.aliases)
+
+def record_of(topic: Topic, layer: str, print_: str, old: dict[str, Known]) -> Record:
+    """Sum up a topic file. Forgotten entries are not counted, superseded decisions not listed.
+
+    `old` gives what is known already of entries, by their text.
+    """
+    entries = tuple([old.get(entry.raw) or _known(entry, layer) for entry in topic.entries])
+    shown = [known for known in entries if known.trust != "forgotten"]
+    listed = tuple(known.heading for known in shown if known.trust != "superseded")
     return Record(
-        stamp,
+        None,
+        print_,
         topic.title,
         len(shown),
-        max(days, default=""),
-        highest(ids, aliases),
-        tuple(Known(id_, entry.content_hash) for id_, entry in zip(ids, topic.entries, strict=True)),
-        aliases,
-        _in_force(shown) if layer == "decisions" else (),
+        max((known.day for known in shown), default=""),
+        highest([known.id for known in entries], *(known.aliases for known in entries if known.aliases)),
+        entries,
+        listed if layer == _LISTED else (),
     )
 
 
-def _in_force(entries: list[Entry]) -> tuple[str, ...]:
-    return tuple(entry.heading for entry in entries if entry.trust != "superseded")
+def ids_of(topic: Topic) -> list[str]:
+    """Return all ids and aliases that stand in a topic."""
+    return [id_ for entry in topic.entries for id_ in (entry.id, *entry.aliases)]
+
+
+def _known(entry: Entry, layer: str) -> Known:
+    day = entry.date
+    return Known(
+        canonical(entry.id),
+        entry.content_hash[:HASH_SIZE],
+        day.isoformat() if day else "",
+        entry.trust,
+        tuple([canonical(alias) for alias in entry.aliases]),
+        entry.heading if layer == _LISTED else "",
+    )
 
 
 def highest(*groups: Iterable[str]) -> dict[str, int]:
@@ -113,13 +148,18 @@ class Ledger:
             self.changed = True
         return problems
 
-    def set(self, name: str, topic: Topic | None, stamp: Stamp | None = None) -> None:
-        """Record what a file of ours holds now; None: it is gone."""
+    def set(self, name: str, topic: Topic | None, text: str, first: Topic | None) -> None:
+        """Record what a file of ours holds now, made from its `first` topic; None: it is gone."""
         self.changed = True
         if topic is None:
             self.records.pop(name, None)
-        else:
-            self.records[name] = record_of(topic, self.layer, stamp)
+            return
+        record = self.records.get(name)
+        old: dict[str, Known] = {}
+        if record is not None and first is not None and len(first.entries) == len(record.entries):
+            pairs = zip(first.entries, record.entries, strict=True)
+            old = {entry.raw: known for entry, known in pairs if known.id == canonical(entry.id)}
+        self.records[name] = record_of(topic, self.layer, files.fingerprint(text), old)
 
     def trust(self, name: str) -> None:
         """Stamp a file that was just written by us."""
@@ -135,7 +175,8 @@ class Ledger:
 
     def with_hash(self, hash_: str) -> list[str]:
         """Return the ids of entries with this content hash, "" for one that has no id."""
-        return [e.id for record in self.records.values() for e in record.entries if e.hash == hash_]
+        head = hash_[:HASH_SIZE]
+        return [each.id for record in self.records.values() for each in record.entries if each.hash == head]
 
     def number(self, prefix: str) -> int:
         """Return the highest number in use under `<key>-<abbreviation>`."""
@@ -165,17 +206,20 @@ class Ledger:
         self.changed = False
 
     def _read(self, name: str, path: str, stamp: Stamp, problems: list[Problem]) -> None:
-        from pathlib import Path
-
         racy = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS
         try:
-            topic = parse_topic(files.read_text(Path(path)))
+            data = files.read_bytes(Path(path))
+            print_ = files.fingerprint(data)
+            record = self.records.get(name)
+            if record is None or record.print != print_:
+                topic = parse_topic(files.decode(Path(path), data))
+                record = record_of(topic, self.layer, print_, {})
         except errors.NoSuchFile:
             return
         except errors.LaminaError as problem:
             problems.append(Problem(path, 0, problem.message))
             return
-        self.records[name] = record_of(topic, self.layer, None if racy else stamp)
+        self.records[name] = record._replace(stamp=None if racy else stamp)
         self.changed = True
 
     def _load(self) -> None:
@@ -257,26 +301,22 @@ def _pack(record: Record, now_ns: int) -> dict[str, Any]:
     stamp = record.stamp
     if stamp is not None and now_ns - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS:
         stamp = None
-    data: dict[str, Any] = {"entries": record.entries, "count": record.shown, "title": record.title}
-    optional = {
-        "stamp": stamp,
-        "updated": record.updated,
-        "numbers": record.numbers,
-        "aliases": record.aliases,
-        "headings": record.headings,
-    }
-    return data | {key: value for key, value in optional.items() if value}
+    return {**record._asdict(), "stamp": stamp}
 
 
 def _unpack(data: dict[str, Any]) -> Record:
-    stamp = data.get("stamp")
+    stamp = data["stamp"]
     return Record(
         Stamp(*stamp) if stamp else None,
+        data["print"],
         data["title"],
-        data["count"],
-        data.get("updated", ""),
-        data.get("numbers", {}),
-        tuple(Known(*each) for each in data["entries"]),
-        tuple(data.get("aliases", ())),
-        tuple(data.get("headings", ())),
+        data["shown"],
+        data["updated"],
+        data["numbers"],
+        tuple([_unpack_known(*each) for each in data["entries"]]),
+        tuple(data["headings"]),
     )
+
+
+def _unpack_known(id_: str, hash_: str, day: str, trust: str, aliases: list[str], heading: str) -> Known:
+    return Known(id_, hash_, day, trust, tuple(aliases), heading)

@@ -19,7 +19,7 @@ _FIRST_WAIT_S = 0.0005
 _LONGEST_WAIT_S = 0.02
 
 
-class _Taken(Exception):  # noqa: N818 - a signal inside this module, not an error for anybody
+class _Taken(Exception):
     """Somebody else holds the lock."""
 
 

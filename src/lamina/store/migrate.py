@@ -44,13 +44,13 @@ def singles(batch: Writing) -> None:
         return
     seen = _seen(batch)
     batch.singles = now = {}
+    root = f"{batch.store.root}/"
     for scope in batch.store.scopes():
         for name, each in LAYERS.items():
             if not each.many:
                 continue
-            path = batch.store.layout.layer_file(scope, name)
-            stamp = files.stamp(path)
-            rel = batch.store.layout.rel(path)
+            rel = f"{scope.folder}/{name}.md"
+            stamp = files.stamp(root + rel)
             new = stamp is not None and seen.get(rel) != stamp and (scope, name) not in batch.ledgers
             if new and batch.store.legacy(scope, name):
                 batch.ledger(scope, name)
@@ -106,15 +106,14 @@ def remember_singles(batch: Writing) -> None:
     """Remember which single files were looked at, as they stand after the batch."""
     if batch.singles is None:
         return
-    layout = batch.store.layout
     now = dict(batch.singles)
     for scope, name in batch.ledgers:
-        path = layout.layer_file(scope, name)
-        stamp = files.stamp(path)
+        rel = f"{scope.folder}/{name}.md"
+        stamp = files.stamp(f"{batch.store.root}/{rel}")
         if stamp is not None:
-            now[layout.rel(path)] = stamp
+            now[rel] = stamp
     if now != _seen(batch):
-        files.overwrite(layout.singles, json.dumps(now, separators=(",", ":")))
+        files.overwrite(batch.store.layout.singles, json.dumps(now, separators=(",", ":")))
 
 
 def _seen(batch: Writing) -> dict[str, Stamp]:

@@ -73,7 +73,7 @@ class Store:
         Raises NoStore, Refused for a folder that holds other things, UnreadableFile for a damaged
         memory.json. `now` stamps the first commit's dirty mark.
         """
-        root = Path(os.path.abspath(root.expanduser()))  # noqa: PTH100 - resolve() would follow the user's own link
+        root = Path(os.path.abspath(root.expanduser()))  # resolve() would follow the user's own link
         layout = Layout(root)
         text = files.read_optional(layout.config)
         if text is None and not create:

@@ -18,7 +18,7 @@ from lamina.store.change import Change, Work
 from lamina.store.commit import commit
 from lamina.store.files import Problem, Stamp
 from lamina.store.layout import place_of, safe_name
-from lamina.store.ledger import Ledger, canonical, folded, nfc, slug_of
+from lamina.store.ledger import HASH_SIZE, Ledger, canonical, folded, nfc, slug_of
 from lamina.store.numbers import Numbers
 from lamina.store.store import Store, legacy_topic
 
@@ -111,7 +111,15 @@ class Writing:
     def change(self, id_: str, fn: Callable[[Entry], Entry]) -> Written:
         """Change an entry; `fn` is applied again if a person changed the file meanwhile."""
         rel, own = self._where(id_)
-        return self._do(rel, own, lambda work: work.change(own, fn))
+        change = self._change(rel)
+        entry = change.work.change(own, fn)
+        change.again(lambda work: work.change(own, fn))
+        new = canonical(entry.id)
+        if new != own:
+            self.numbers.reserve([new])
+            self._added.pop(own, None)
+            self._added[new] = rel
+        return self._note(Written(new, rel, 0, entry))
 
     def remove(self, id_: str) -> None:
         """Remove an entry, and its topic's file with the last one unless a person wrote prose into it."""
@@ -158,7 +166,9 @@ class Writing:
 
     def edit(self, rel: str, fn: Callable[[str | None], str | None]) -> None:
         """Change a file's text; `fn` is applied again if a person changed the file meanwhile."""
-        self._change(rel).do(lambda work: work.set(fn(work.text)))
+        change = self._change(rel)
+        change.foreign = True
+        change.do(lambda work: work.set(fn(work.text)))
 
     def new_id(self, scope: Scope, layer: str) -> str:
         """Take the next free id of a layer."""
@@ -196,7 +206,7 @@ class Writing:
                     for record in self.ledger(scope, layer.name).records.values():
                         for each in record.entries:
                             hashes.setdefault(each.hash, each.id)
-        return hashes.get(hash_)
+        return hashes.get(hash_[:HASH_SIZE])
 
     def move_in(self, scope: Scope, layer: str, entry: Entry) -> None:
         """Add an entry of an old single file to its topic, its id included."""
@@ -218,13 +228,9 @@ class Writing:
         if id_:
             self._added[id_] = rel
         if scope_hashes := self._hashes.get(_scope_of(rel)):
-            scope_hashes.setdefault(entry.content_hash, id_)
-        return self._do(rel, id_, lambda work: work.add(entry), entry)
-
-    def _do(self, rel: str, id_: str, op: Callable[[Work], None], entry: Entry | None = None) -> Written:
-        change = self._change(rel)
-        change.do(op)
-        return self._note(Written(id_, rel, 0, entry or change.work.entry(id_)))
+            scope_hashes.setdefault(entry.content_hash[:HASH_SIZE], id_)
+        self._change(rel).do(lambda work: work.add(entry))
+        return self._note(Written(id_, rel, 0, entry))
 
     def _note(self, written: Written) -> Written:
         self.written.append(written)
