@@ -209,6 +209,22 @@ class IndexConformance:
         assert self.found(index, "old") == []
         assert self.found(index, "new") == ["new text"]
 
+    def test_a_writer_names_what_it_touched_and_nothing_else_is_looked_at(self, index: Index) -> None:
+        source = MemorySource(
+            [document("one thing"), document("other thing", 2, file="global/semantic/o.md")]
+        )
+        index.refresh(source)
+        source.put("global/semantic/things.md", [document("new thing")])
+        source.put("global/semantic/o.md", [document("unnoticed", 2, file="global/semantic/o.md")])
+        changes = index.refresh(source, ["global/semantic/things.md"])
+        assert (changes.added, changes.changed, changes.removed) == (0, 1, 0)
+        assert set(self.found(index, "thing")) == {"new thing", "other thing"}
+        source.remove("global/semantic/things.md")
+        assert index.refresh(source, {"global/semantic/things.md", "never/was.md"}).removed == 1
+        assert self.found(index, "thing") == ["other thing"]
+        assert index.refresh(source).changed == 1
+        assert self.found(index, "unnoticed") == ["unnoticed"]
+
     def test_a_deleted_file_is_found_no_more(self, index: Index) -> None:
         source = MemorySource(
             [document("one thing"), document("other thing", 2, file="global/semantic/o.md")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import count
 
 from lamina.index.base import Document, Reading, Stamp
@@ -27,14 +27,14 @@ class MemorySource:
         self.touch(rel)
 
     def touch(self, rel: str) -> None:
-        self._stamps[rel] = Stamp(next(self._clock), 1, 1)
+        self._stamps[rel] = (next(self._clock), 1, 1, 1)
 
     def remove(self, rel: str) -> None:
         del self.files[rel]
         del self._stamps[rel]
 
-    def stamps(self) -> dict[str, Stamp]:
-        return dict(self._stamps)
+    def stamps(self, only: Collection[str] | None = None) -> dict[str, Stamp]:
+        return {rel: stamp for rel, stamp in self._stamps.items() if only is None or rel in only}
 
     def read(self, rel: str) -> Reading:
         if rel in self.broken:

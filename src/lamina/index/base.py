@@ -7,7 +7,7 @@ scope are weighed afterwards, by `pipeline.recall`, for all engines alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -17,13 +17,8 @@ CURRENT = frozenset({"approved", "candidate"})
 TRUSTS = frozenset({"approved", "candidate", "superseded", "forgotten"})
 
 
-class Stamp(NamedTuple):
-    """What a file looked like from outside; equal stamps mean: not read again."""
-
-    mtime_ns: int
-    size: int
-    inode: int
-    ctime_ns: int = 0
+Stamp = tuple[int, int, int, int]
+"""What a file looked like from outside: mtime in ns, size, inode, ctime in ns. Equal ones: not read again."""
 
 
 class Document(NamedTuple):
@@ -61,8 +56,8 @@ class Reading(NamedTuple):
 class Source(Protocol):
     """Where an engine reads the truth: files with stamps, and the documents in each."""
 
-    def stamps(self) -> Mapping[str, Stamp]:
-        """List every indexable file by its relative path."""
+    def stamps(self, only: Collection[str] | None = None) -> dict[str, Stamp]:
+        """List every indexable file by its relative path, or those of `only` that are there."""
 
     def read(self, rel: str) -> Reading:
         """Read one file; OSError and LaminaError are that file's problem and stop nothing else."""
@@ -130,8 +125,11 @@ class Changes(NamedTuple):
 class Index(Protocol):
     """A search engine over a source. The embedded one is the default."""
 
-    def refresh(self, source: Source) -> Changes:
-        """Take in what changed since the last refresh; cheap when nothing did."""
+    def refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
+        """Take in what changed since the last refresh; cheap when nothing did.
+
+        A writer names the files that it `touched` (written or deleted), and no other is looked at.
+        """
 
     def rebuild(self, source: Source) -> Changes:
         """Build everything anew; the answers stay the same."""

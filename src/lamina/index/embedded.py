@@ -14,12 +14,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 from lamina.errors import Busy, LaminaError
 from lamina.index import tables
-from lamina.index.base import Answer, Changes, Match, Query, Reading, Source, Stamp
+from lamina.index.base import Answer, Changes, Match, Query, Source
+from lamina.index.intake import Look, apply, look_at, plan
 from lamina.index.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -27,19 +28,8 @@ if TYPE_CHECKING:
 
 NAME = "lamina.db"
 ENGINE = "words"
-# A file that was written this shortly before it was read may change again within one tick of its
-# disk's clock and keep its stamp (2 s on FAT, less elsewhere).
-_RACY_NS = 2_000_000_000
 _WAIT_S = 10.0
 _BUILD_WAIT_S = 60.0
-
-
-class _Plan(NamedTuple):
-    """What differs between the disk and the index."""
-
-    read: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    settled: tuple[str, ...] = ()
 
 
 class Embedded:
@@ -59,20 +49,21 @@ class Embedded:
         self._lookup: Lookup | None = None
         self._inode: tuple[int, int] | None = None
         self._source: Source | None = None
+        self._known: tuple[int, Mapping[str, tables.Known]] | None = None
 
     @property
     def in_memory(self) -> bool:
         """Tell whether the disk took no index, so it lasts as long as this process."""
         return self._db is not None and self._inode is None
 
-    def refresh(self, source: Source) -> Changes:
+    def refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
         """Take in what changed since the last refresh; a missing or damaged index is built anew."""
         self._source = source
         reason = self._open()
         if reason:
             return self._build(source, reason)
         try:
-            return self._catch_up(source)
+            return self._catch_up(source, touched)
         except Busy:
             return Changes(busy=True)
         except sqlite3.DatabaseError as problem:
@@ -116,7 +107,7 @@ class Embedded:
         """Close the database."""
         if self._db is not None:
             self._db.close()
-        self._db = self._lookup = self._inode = None
+        self._db = self._lookup = self._inode = self._known = None
 
     def _live(self) -> sqlite3.Connection:
         if self._db is None:
@@ -164,33 +155,48 @@ class Embedded:
 
     def _connect(self, path: str) -> None:
         self._db = sqlite3.connect(path, timeout=self._wait_s, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA synchronous = NORMAL")
 
     # taking in changes
 
-    def _catch_up(self, source: Source) -> Changes:
-        started = self._clock()
-        stamps = source.stamps()
-        plan = _plan(tables.known(self._live()), stamps, source, started)
-        if not (plan.read or plan.gone or plan.settled):
+    def _catch_up(self, source: Source, touched: Collection[str] | None) -> Changes:
+        look = look_at(source, touched, self._clock(), self._version())
+        if touched is None and tables.is_listed(self._live(), look.stamps):
+            return Changes()
+        found = plan(self._files(touched), look, source)
+        if not found.any and not look.settled:
             return Changes()
         try:
-            return self._write(source, stamps, started)
-        except LaminaError:
-            if plan.read or plan.gone:
+            return self._write(source, look)
+        except (Busy, sqlite3.OperationalError):
+            if found.read or found.gone:
                 raise
-            return Changes()  # only raciness was to be noted; the next refresh does it
+            return Changes()  # only what makes the next look cheaper was to be noted
 
-    def _write(self, source: Source, stamps: Mapping[str, Stamp], started: int) -> Changes:
+    def _files(self, touched: Collection[str] | None) -> Mapping[str, tables.Known]:
+        """Return what is known of the files; of all, it is read again only when somebody wrote."""
+        if touched is not None:
+            return tables.known(self._live(), touched)
+        version = self._version()
+        if self._known is None or self._known[0] != version:
+            self._known = version, tables.known(self._live())
+        return self._known[1]
+
+    def _version(self) -> int:
+        return int(self._live().execute("PRAGMA data_version").fetchone()[0])
+
+    def _write(self, source: Source, look: Look) -> Changes:
         """Bring the rows up to date in one transaction."""
         if self.in_memory:
-            return self._transact(source, stamps, started)
+            return self._transact(source, look)
         try:
             with self._locked(self._wait_s):
                 if self._inode != _inode(self._path):
                     reason = self._open()
                     if reason:
                         raise sqlite3.DatabaseError(reason)
-                return self._transact(source, stamps, started)
+                    look = look_at(source, look.touched, self._clock(), self._version())
+                return self._transact(source, look)
         except (LaminaError, sqlite3.OperationalError, OSError) as problem:
             if isinstance(problem, Busy):
                 raise
@@ -200,19 +206,24 @@ class Embedded:
                 if not _is(problem, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN):
                     raise
             self._move_to_memory()
-            return self._transact(source, stamps, started)
+            return self._transact(source, look)
 
-    def _transact(self, source: Source, stamps: Mapping[str, Stamp], started: int) -> Changes:
+    def _transact(self, source: Source, look: Look) -> Changes:
         db = self._live()
         db.execute("BEGIN IMMEDIATE")
         try:
-            plan = _plan(tables.known(db), stamps, source, started)
-            changes = _apply(db, plan, source, stamps, started)
+            if self._version() != look.version:
+                # Somebody indexed meanwhile what we have not seen: never undo it by an older look.
+                look = look_at(source, look.touched, self._clock(), self._version())
+            known = self._files(look.touched)
+            changes = apply(db, known, plan(known, look, source), look, source)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
+        finally:
+            self._known = None
         return changes
 
     def _move_to_memory(self) -> None:
@@ -221,7 +232,7 @@ class Embedded:
         self._connect(":memory:")
         old.backup(self._live())
         old.close()
-        self._lookup = self._inode = None
+        self._lookup = self._inode = self._known = None
 
     # building
 
@@ -235,7 +246,7 @@ class Embedded:
         try:
             with self._locked(_BUILD_WAIT_S):
                 if (not anyway or before != _inode(self._path)) and not self._open():
-                    return self._catch_up_locked(source)
+                    return self._transact(source, look_at(source, None, self._clock(), self._version()))
                 changes = self._fill_file(source)
                 self.close()
                 if self._open():
@@ -243,10 +254,6 @@ class Embedded:
                 return changes._replace(rebuilt=reason)
         except (LaminaError, OSError, sqlite3.DatabaseError):
             return self._fill_memory(source)._replace(rebuilt=reason)
-
-    def _catch_up_locked(self, source: Source) -> Changes:
-        started = self._clock()
-        return self._transact(source, source.stamps(), started)
 
     def _fill_file(self, source: Source) -> Changes:
         beside = f"{self._path}.new"
@@ -276,10 +283,9 @@ class Embedded:
 
     def _fill(self, db: sqlite3.Connection, source: Source) -> Changes:
         tables.create(db)
-        started = self._clock()
-        stamps = source.stamps()
+        look = look_at(source, None, self._clock())
         db.execute("BEGIN")
-        changes = _apply(db, _Plan(tuple(sorted(stamps))), source, stamps, started)
+        changes = apply(db, {}, plan({}, look, source), look, source)
         db.execute("COMMIT")
         return changes
 
@@ -290,73 +296,6 @@ class Embedded:
         from lamina.store.locks import lock
 
         return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
-
-
-def _plan(
-    known: Mapping[str, tuple[Stamp, int, int]], stamps: Mapping[str, Stamp], source: Source, now: int
-) -> _Plan:
-    """Compare the disk with the index; files that were too young when read are compared by content."""
-    if stamps == {rel: stamp for rel, (stamp, _, racy) in known.items() if not racy}:
-        return _Plan()
-    read: list[str] = []
-    settled: list[str] = []
-    for rel, stamp in stamps.items():
-        entry = known.get(rel)
-        if entry is None or entry[0] != stamp:
-            read.append(rel)
-        elif entry[2]:
-            if _checksum(source, rel) != entry[1]:
-                read.append(rel)
-            elif not _racy(stamp, now):
-                settled.append(rel)
-    return _Plan(tuple(sorted(read)), tuple(rel for rel in known if rel not in stamps), tuple(settled))
-
-
-def _apply(
-    db: sqlite3.Connection, plan: _Plan, source: Source, stamps: Mapping[str, Stamp], started: int
-) -> Changes:
-    """Write a plan's rows; a file that can't be read keeps no rows and is tried again next time."""
-    known = tables.known(db)
-    batch = tables.Batch(db)
-    problems: list[str] = []
-    documents = 0
-    gone = [rel for rel in plan.gone if rel in known]
-    for rel in gone:
-        batch.remove(tables.file_number(db, rel))
-    for rel in plan.settled:
-        tables.put_stamp(db, rel, stamps[rel], checksum=known[rel][1], racy=False)
-    for rel in plan.read:
-        reading, problem = _read(source, rel)
-        stamp = Stamp(0, 0, 0) if problem else stamps[rel]
-        problems += [problem] if problem else []
-        number = tables.put_stamp(
-            db, rel, stamp, checksum=reading.checksum, racy=not problem and _racy(stamp, started)
-        )
-        batch.replace(number, reading.documents)
-        documents += len(reading.documents)
-    batch.finish()
-    added = sum(rel not in known for rel in plan.read)
-    return Changes(added, len(plan.read) - added, len(gone), documents, problems=tuple(problems))
-
-
-def _read(source: Source, rel: str) -> tuple[Reading, str]:
-    try:
-        return source.read(rel), ""
-    except LaminaError as problem:
-        return Reading((), 0), str(problem)
-    except OSError as problem:
-        return Reading((), 0), f"{rel}: {problem.strerror or problem}"
-
-
-def _checksum(source: Source, rel: str) -> int | None:
-    try:
-        return source.checksum(rel)
-    except (LaminaError, OSError):
-        return None
-
-
-def _racy(stamp: Stamp, now: int) -> bool:
-    return stamp.mtime_ns > now - _RACY_NS
 
 
 def _inode(path: str) -> tuple[int, int] | None:

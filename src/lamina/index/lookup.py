@@ -18,16 +18,18 @@ from lamina.index import tables, words
 from lamina.index.base import TRUSTS, Query
 from lamina.index.words import Term
 
-RARE = 2_500
-FREQUENT = 10_000
-_OPTIONAL = 4
+RARE = 2_500  # up to this many rows a word may choose candidates
+FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score
+_BUDGET = 1_500  # rows scored for one query, once there are more than RARE
+_OPTIONAL = 2
+_BEST = 300
 _NEWEST = 200
 _SCANNED = 20_000
 _SENTENCE = 3
-_SOURCES = 60
-_AROUND = 4_000
+_SOURCES = 30
+_AROUND = 1_500
 # Shares of a score that go to the neighbours one and two steps away; measured on dialogues by turn.
-_SHARES = (0.4, 0.2)
+_NEXT, _AFTER = 0.4, 0.2
 
 
 class Ranked(NamedTuple):
@@ -63,7 +65,8 @@ class Lookup:
         if not rows:
             rows = self._substrings(strong or terms, where, values)
         near = self._neighbours(rows, where, values, widen=len(strong) >= _SENTENCE)
-        ranked = [(row, rows.get(row, 0.0), near.get(row, 0.0)) for row in rows.keys() | near.keys()]
+        ranked = [(row, score, near.pop(row, 0.0)) for row, score in rows.items()]
+        ranked += [(row, 0.0, gain) for row, gain in near.items()]
         ranked.sort(key=lambda item: (-item[1] - item[2], -item[0]))
         return Ranked(ranked[: query.limit], names, dropped)
 
@@ -74,11 +77,14 @@ class Lookup:
         if not chosen:
             return self._together(terms, where, values), ()
         match = " OR ".join(chosen)
-        rows: dict[int, float] = {row: -rank for row, rank in self._run("rank", match, where, values)}
+        best = f" ORDER BY rank, words.rowid DESC LIMIT {_BEST}"
+        rows: dict[int, float] = {row: -rank for row, rank in self._run("rank", match, where + best, values)}
         for expression in optional:
             gain = math.log(1 + self._total / (1 + self._frequency(expression)))
-            for (row,) in self._run("words.rowid", f"({match}) AND {expression}", where, values):
-                rows[row] += gain
+            sql = "SELECT rowid FROM words WHERE words MATCH ?"
+            for (row,) in self._db.execute(sql, (f"({match}) AND {expression}",)):
+                if row in rows:
+                    rows[row] += gain
         return rows, dropped
 
     def _choose(self, terms: Sequence[Term]) -> tuple[list[str], list[str], tuple[str, ...]]:
@@ -91,13 +97,14 @@ class Lookup:
                 found[term.prefix] = self._frequency(term.prefix)
         ordered = sorted((n, expression) for expression, n in found.items() if n)
         chosen: list[str] = []
-        budget = max(RARE, 0 if self._total > RARE else self._total * len(ordered))
+        budget = _BUDGET if self._total > RARE else RARE * len(ordered)
         for n, expression in ordered:
             if n > RARE or (chosen and (n > budget or 2 * n > self._total)):
                 break
             chosen.append(expression)
             budget -= n
-        rest = [expression for n, expression in ordered[len(chosen) :] if n <= FREQUENT]
+        most = FREQUENT if self._total <= RARE else min(FREQUENT, self._total // 3)
+        rest = [expression for n, expression in ordered[len(chosen) :] if n <= most]
         dropped = {expression for _, expression in ordered} - set(chosen) - set(rest[:_OPTIONAL])
         left_out = tuple(term.text for term in terms if term.whole in dropped)
         return chosen, rest[:_OPTIONAL], left_out
@@ -137,16 +144,16 @@ class Lookup:
         )
         line = self._db.execute(sql, [*sessions, *values]).fetchall()
         near: dict[int, float] = {}
+        last = len(line) - 1
         for at, (session, row) in enumerate(line):
-            score = rows.get(row, 0.0)
-            for step, share in enumerate(_SHARES if score else (), 1):
-                for other in (at - step, at + step):
-                    if (
-                        0 <= other < len(line)
-                        and line[other][0] == session
-                        and (widen or line[other][1] in rows)
-                    ):
-                        near[line[other][1]] = near.get(line[other][1], 0.0) + share * score
+            score = rows.get(row)
+            if not score:
+                continue
+            for other, share in ((at - 1, _NEXT), (at + 1, _NEXT), (at - 2, _AFTER), (at + 2, _AFTER)):
+                if 0 <= other <= last and line[other][0] == session:
+                    neighbour = line[other][1]
+                    if widen or neighbour in rows:
+                        near[neighbour] = near.get(neighbour, 0.0) + share * score
         return near
 
     def _substrings(self, terms: Iterable[Term], where: str, values: list[object]) -> dict[int, float]:

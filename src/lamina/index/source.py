@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from lamina.formats.layers import LAYERS
@@ -59,11 +59,16 @@ class StoreSource:
     """The searchable files of the store at `root`."""
 
     def __init__(self, root: os.PathLike[str] | str) -> None:
-        self._root = os.path.abspath(os.path.expanduser(root))  # noqa: PTH100, PTH111 - no pathlib here
+        self._root = os.path.abspath(os.path.expanduser(root))  # noqa: PTH111 - no pathlib here
 
-    def stamps(self) -> dict[str, Stamp]:
+    def stamps(self, only: Collection[str] | None = None) -> dict[str, Stamp]:
         """List the plain Markdown files of all searchable layers; links and special files are left out."""
         found: dict[str, Stamp] = {}
+        if only is not None:
+            for folder in {rel.rpartition("/")[0] for rel in only if _is_searchable(rel)}:
+                names = frozenset(rel.rpartition("/")[2] for rel in only if rel.rpartition("/")[0] == folder)
+                _list(f"{self._root}/{folder}", folder, names, found)
+            return found
         for scope in self._scopes():
             _list(f"{self._root}/{scope}", scope, _SINGLE, found)
             for layer in _MANY:
@@ -161,16 +166,25 @@ def _entries_of(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _list(folder: str, rel: str, names: frozenset[str] | None, found: dict[str, Stamp]) -> None:
+    """Put the stamps of a folder's plain Markdown files into `found`, of those named if there are names."""
     for entry in _entries_of(folder):
         name = entry.name
-        if not name.endswith(".md") or name[0] == "." or (names is not None and name not in names):
+        if name[-3:] != ".md" or name[0] == "." or (names is not None and name not in names):
             continue
         try:
             info = entry.stat(follow_symlinks=False)
         except OSError:
             continue  # gone between listing and looking
         if stat.S_ISREG(info.st_mode):
-            found[f"{rel}/{name}"] = Stamp(info.st_mtime_ns, info.st_size, info.st_ino, info.st_ctime_ns)
+            found[f"{rel}/{name}"] = (info.st_mtime_ns, info.st_size, info.st_ino, info.st_ctime_ns)
+
+
+def _is_searchable(rel: str) -> bool:
+    scope, _, rest = rel.removeprefix("workspaces/").partition("/")
+    layer, _, name = rest.partition("/")
+    if scope != GLOBAL and not (rel.startswith("workspaces/") and is_key(scope)):
+        return False
+    return layer in _MANY and "/" not in name if name else layer in _SINGLE
 
 
 def _entries(text: str, place: Place, rel: str) -> Iterator[Document]:

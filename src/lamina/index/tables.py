@@ -7,10 +7,11 @@ equals, and a range of days is a range of rows.
 
 from __future__ import annotations
 
+import marshal
 import sqlite3
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -19,6 +20,7 @@ from lamina.index.base import Document, Stamp
 
 SCHEMA = 1
 _DAY_BITS = 28
+_MARSHAL = 2  # the last version whose bytes depend on the values alone
 _LOW = (1 << _DAY_BITS) - 1
 _DAYS = [Document._fields.index(name) for name in ("date", "verified", "valid_until")]
 _MONTHS = "January February March April May June July August September October November December"
@@ -37,7 +39,7 @@ CREATE INDEX doc_session ON doc (session, seq) WHERE session IS NOT NULL;
 CREATE TABLE body (
     row INTEGER PRIMARY KEY, id TEXT, topic TEXT, heading TEXT, text TEXT, date TEXT, importance INTEGER,
     volatility TEXT, verified TEXT, valid_until TEXT, source TEXT, more TEXT);
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE meta (name TEXT PRIMARY KEY, value);
 CREATE VIRTUAL TABLE words USING fts5 (
     heading, topic, text, place, content='', tokenize="{words.TOKENIZER}");
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25{WEIGHTS}');
@@ -69,10 +71,29 @@ def fits(db: sqlite3.Connection) -> bool:
     )
 
 
-def known(db: sqlite3.Connection) -> dict[str, tuple[Stamp, int, int]]:
-    """Return stamp, checksum and raciness of every indexed file."""
-    rows = db.execute("SELECT rel, mtime_ns, size, inode, ctime_ns, checksum, racy FROM file")
-    return {rel: (Stamp(*stamp), checksum, racy) for rel, *stamp, checksum, racy in rows}
+def put_listing(db: sqlite3.Connection, stamps: dict[str, Stamp] | None) -> None:
+    """Store how the whole disk looked, when every file was read and none was too young to be sure."""
+    listing = None if stamps is None else marshal.dumps(stamps, _MARSHAL)
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('listing', ?)", (listing,))
+
+
+def is_listed(db: sqlite3.Connection, stamps: dict[str, Stamp]) -> bool:
+    """Tell cheaply whether the disk looks as it did; False may also mean: not sure."""
+    row = db.execute("SELECT value FROM meta WHERE name = 'listing'").fetchone()
+    return row is not None and row[0] == marshal.dumps(stamps, _MARSHAL)
+
+
+Known = tuple[str, int, int, int, int, int, int]
+"""A file's path, its stamp's four numbers, its checksum, and whether it was too young to be sure."""
+
+
+def known(db: sqlite3.Connection, only: Collection[str] | None = None) -> dict[str, Known]:
+    """Return what is stored about every indexed file, or about some."""
+    sql = "SELECT rel, mtime_ns, size, inode, ctime_ns, checksum, racy FROM file"
+    if only is None:
+        return {row[0]: row for row in db.execute(sql)}
+    found = (db.execute(f"{sql} WHERE rel = ?", (rel,)).fetchone() for rel in only)
+    return {row[0]: row for row in found if row}
 
 
 def count(db: sqlite3.Connection) -> int:
@@ -120,6 +141,7 @@ class Batch:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self._count = count(db)
         self._old: dict[int, tuple[str, ...]] = {}
         self._new: list[int] = []
 
@@ -153,7 +175,8 @@ class Batch:
             "INSERT INTO words (rowid, heading, topic, text, place) VALUES (?, ?, ?, ?, ?)",
             _expanded(self._db, sorted(self._new)),
         )
-        self._db.execute("INSERT OR REPLACE INTO meta SELECT 'documents', count(*) FROM doc")
+        total = self._count - len(self._old) + len(self._new)
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('documents', ?)", (total,))
 
     def _drop(self, row: int) -> None:
         ((_, *columns),) = _expanded(self._db, [row])

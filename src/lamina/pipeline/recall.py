@@ -7,7 +7,6 @@ one that does not fit.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date as Date  # noqa: N812 - `date` is a field's own name here
 from datetime import datetime, time
@@ -35,6 +34,7 @@ _HERE, _ELSEWHERE = 1.05, 0.95
 _RECENT, _RECENT_DAYS = 0.05, 60
 _NAMED = 4.0  # the query is this entry's id
 _SAME_TOPIC, _SAME_LAYER = 0.97, 0.99
+_PLACES = 500  # of words in one text, to find where most stand together
 _FREE = 3  # so many of one topic or layer cost nothing
 
 
@@ -112,15 +112,19 @@ def search(index: Index, query: Query, *, today: Date, here: Scope | None = None
     rough = _sorted(_weigh(match, query.text, today, here, exact=False) for match in fitting)
     chosen = _mixed(rough, 2 * query.limit)
     weighed = _sorted(_weigh(each.match, query.text, today, here) for each in chosen)
-    hits = [_hit(each, query.text) for each in _mixed(weighed, query.limit)]
+    needles = _needles(query.text)
+    hits = [_hit(each, needles) for each in _mixed(weighed, query.limit)]
     return Found(query.text, answer.engines, tuple(hits), answer.terms, answer.dropped, answer.notes)
 
 
 def snippet(text: str, query: str, width: int = SNIPPET) -> str:
     """Return the whole text up to `width` characters, else that many around the best match."""
-    if len(text) <= width:
-        return text
-    start = _best_start(text, _needles(query), width)
+    return text if len(text) <= width else _cut(text, _needles(query), width)
+
+
+def _cut(text: str, needles: Sequence[str], width: int) -> str:
+    """Return a part of a longer text in whole words, with dots where it was cut."""
+    start = _best_start(text, needles, width)
     room = width - (start > 0)
     end = len(text) if start + room >= len(text) else start + room - 1
     if start:
@@ -210,12 +214,13 @@ def _mixed(weighed: Sequence[_Weighed], limit: int) -> Iterable[_Weighed]:
         yield left.pop(at)
 
 
-def _hit(each: _Weighed, text: str) -> Hit:
+def _hit(each: _Weighed, needles: Sequence[str]) -> Hit:
     d = each.match.document
     weights = {name: weight for name, weight in each.weights.items() if weight != 1.0}
+    shown = d.text if len(d.text) <= SNIPPET else _cut(d.text, needles, SNIPPET)
     parts = {name: round(value, 4) for name, value in {**each.match.parts, **weights}.items()}
     return Hit(
-        d.id, d.scope, d.layer, d.topic, d.heading, snippet(d.text, text), d.file, d.line, round(each.score, 4),
+        d.id, d.scope, d.layer, d.topic, d.heading, shown, d.file, d.line, round(each.score, 4),
         parts, d.trust, each.grade.grade, each.grade.age_days, d.source,
     )  # fmt: skip
 
@@ -253,13 +258,14 @@ def _needles(query: str) -> list[str]:
 
 def _best_start(text: str, needles: Sequence[str], width: int) -> int:
     """Return where a window holds most different words; 0 when there are none."""
+    lower = text.lower() if len(text.lower()) == len(text) else text
     found: list[tuple[int, int, int]] = []
     for number, needle in enumerate(needles):
-        edge = r"(?<!\w)" if needle[0].isascii() else ""
-        for match in re.finditer(edge + re.escape(needle), text, re.IGNORECASE):
-            found.append((match.start(), match.end(), number))
-            if len(found) > 1_000:
-                break
+        at = lower.find(needle.lower())
+        while at >= 0 and len(found) < _PLACES:
+            if not (needle[0].isascii() and at and lower[at - 1].isalnum()):
+                found.append((at, at + len(needle), number))
+            at = lower.find(needle.lower(), at + 1)
     if not found:
         return 0
     found.sort()
