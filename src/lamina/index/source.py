@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from lamina.formats.layers import LAYERS
@@ -65,14 +65,17 @@ class StoreSource:
         """List the plain Markdown files of all searchable layers; links and special files are left out."""
         found: dict[str, Stamp] = {}
         if only is not None:
-            for folder in {rel.rpartition("/")[0] for rel in only if _is_searchable(rel)}:
-                names = frozenset(rel.rpartition("/")[2] for rel in only if rel.rpartition("/")[0] == folder)
-                _list(f"{self._root}/{folder}", folder, names, found)
+            wanted = [rel.rpartition("/") for rel in only if _is_searchable(rel)]
+            for folder in {folder for folder, _, _ in wanted if self._is_real(folder)}:
+                names = frozenset(name for where, _, name in wanted if where == folder)
+                _list(_entries_of(f"{self._root}/{folder}"), folder, names, found)
             return found
         for scope in self._scopes():
-            _list(f"{self._root}/{scope}", scope, _SINGLE, found)
-            for layer in _MANY:
-                _list(f"{self._root}/{scope}/{layer}", f"{scope}/{layer}", None, found)
+            inside = _entries_of(f"{self._root}/{scope}")
+            _list(inside, scope, _SINGLE, found)
+            for entry in inside:
+                if entry.name in _MANY and entry.is_dir(follow_symlinks=False):
+                    _list(_entries_of(entry.path), f"{scope}/{entry.name}", None, found)
         return found
 
     def read(self, rel: str) -> Reading:
@@ -100,13 +103,26 @@ class StoreSource:
         return read_bytes(Path(self._root, rel))
 
     def _scopes(self) -> Iterator[str]:
-        yield GLOBAL
-        for entry in _entries_of(f"{self._root}/workspaces"):
+        if self._is_real(GLOBAL):
+            yield GLOBAL
+        for entry in _entries_of(f"{self._root}/workspaces") if self._is_real("workspaces") else ():
             if is_key(entry.name) and entry.is_dir(follow_symlinks=False):
                 yield f"workspaces/{entry.name}"
 
+    def _is_real(self, folder: str) -> bool:
+        """Tell whether no folder on the way is a link; the store's root may be one."""
+        path = self._root
+        for part in folder.split("/"):
+            path = f"{path}/{part}"
+            try:
+                if not stat.S_ISDIR(os.lstat(path).st_mode):
+                    return False
+            except OSError:
+                return False
+        return True
 
-_MANY = tuple(layer.name for layer in LAYERS.values() if layer.many)
+
+_MANY = frozenset(layer.name for layer in LAYERS.values() if layer.many)
 _SINGLE = frozenset(f"{layer.name}.md" for layer in LAYERS.values() if layer.searchable)
 
 
@@ -165,9 +181,11 @@ def _entries_of(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _list(folder: str, rel: str, names: frozenset[str] | None, found: dict[str, Stamp]) -> None:
+def _list(
+    entries: Iterable[os.DirEntry[str]], rel: str, names: frozenset[str] | None, found: dict[str, Stamp]
+) -> None:
     """Put the stamps of a folder's plain Markdown files into `found`, of those named if there are names."""
-    for entry in _entries_of(folder):
+    for entry in entries:
         name = entry.name
         if name[-3:] != ".md" or name[0] == "." or (names is not None and name not in names):
             continue

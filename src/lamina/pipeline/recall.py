@@ -218,11 +218,15 @@ def _hit(each: _Weighed, needles: Sequence[str]) -> Hit:
     d = each.match.document
     weights = {name: weight for name, weight in each.weights.items() if weight != 1.0}
     shown = d.text if len(d.text) <= SNIPPET else _cut(d.text, needles, SNIPPET)
-    parts = {name: round(value, 4) for name, value in {**each.match.parts, **weights}.items()}
+    parts = {name: _short(value) for name, value in {**each.match.parts, **weights}.items()}
     return Hit(
-        d.id, d.scope, d.layer, d.topic, d.heading, shown, d.file, d.line, round(each.score, 4),
+        d.id, d.scope, d.layer, d.topic, d.heading, shown, d.file, d.line, _short(each.score),
         parts, d.trust, each.grade.grade, each.grade.age_days, d.source,
     )  # fmt: skip
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")
 
 
 def _scopes(scope: str, here: Scope | None) -> tuple[str, ...]:
