@@ -189,6 +189,7 @@ class _Squeezer:
         self._inside = False
         self._kept = 0  # bytes of the current literal kept as its head
         self._tail: list[bytes] = []
+        self._length = 0  # bytes of the tail
         self._dropped = False
 
     def feed(self, piece: bytes) -> None:
@@ -235,9 +236,11 @@ class _Squeezer:
         while at < len(data):
             stop = _whole(data, at, KEEP)
             self._tail.append(data[at:stop])
+            self._length += stop - at
             at = stop
-        self._dropped = self._dropped or len(self._tail) > 2
-        del self._tail[:-2]
+            while self._length - len(self._tail[0]) >= KEEP:
+                self._length -= len(self._tail.pop(0))
+                self._dropped = True
 
     def _end_literal(self) -> None:
         if self._dropped:
@@ -245,7 +248,7 @@ class _Squeezer:
         for piece in self._tail:
             self._keep(piece)
         self._tail.clear()
-        self._kept, self._dropped = 0, False
+        self._kept, self._length, self._dropped = 0, 0, False
 
     def _keep(self, data: bytes) -> None:
         self._out.append(data)
