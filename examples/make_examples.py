@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - a script, not a package
 """Write the transcripts in `sessions/` from the readable dialogues in `dialogues/`.
 
     python examples/make_examples.py [FOLDER]
@@ -45,7 +46,7 @@ def parse(text: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
     return facts, [(label, said.strip()) for label, said in zip(parts[::2], parts[1::2], strict=True)]
 
 
-def turn(label: str, said: str, facts: dict[str, str]) -> Turn:
+def turn(label: str, said: str, facts: dict[str, str]) -> Turn:  # noqa: PLR0911 - one for each label
     """Make a turn as this dialogue's host would have recorded it."""
     first, _, rest = said.partition("\n")
     codex = facts["host"] == "codex"
