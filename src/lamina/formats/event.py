@@ -84,7 +84,7 @@ class Position:
     """How far a transcript was read: resume there if the file still begins the same way.
 
     `offset` is in bytes behind the last whole record, `line` the number of physical lines
-    before it, `check` a digest of the last bytes before `offset` (empty at offset 0),
+    before it, `check` a digest of the file's head and of the last bytes before `offset` (empty at 0),
     `state` whatever else the adapter needs to go on, as JSON text.
     """
 
