@@ -97,7 +97,9 @@ def test_strings_of_a_long_line_that_are_short_stay_whole(tmp_path: Path) -> Non
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pieces=st.lists(
-        st.sampled_from(["a", '"', "\\", "\n", "é", "😀", "日", "\u2028", "\\u", "\x00"]), min_size=1
+        st.sampled_from(["a", '"', "\\", "\n", "é", "😀", "日", "\u2028", "\\u", "\x01"]),
+        min_size=1,
+        max_size=9,
     ),
     ascii_only=st.booleans(),
     size=st.integers(2 * KEEP, MIB + 9 * KEEP),
@@ -111,16 +113,15 @@ def test_a_clipped_text_is_its_head_and_its_tail(
     raw = json.dumps({"a": text, "z": 1}, ensure_ascii=ascii_only).encode() + b"\n"
     (data,) = values(write(tmp_path / "a", raw + b"\n"))
     assert data["z"] == 1
-    clean = text.replace("\x00", "")
     head_text, gap, tail_text = data["a"].partition("\n[… clipped …]\n")
-    if not gap:  # a text that JSON escapes makes longer than it looks
-        assert data["a"] in {text, clean}
+    if not gap:  # a text that JSON escapes make no longer than the limit
+        assert data["a"] == text
         return
-    starts = [full[:100_000] for full in (text, clean)]
-    ends = [full[-200_000:] for full in (text, clean)]
-    assert any(full.startswith(head_text.rstrip("\ufffd")) for full in starts)
-    assert any(full.endswith(tail_text.lstrip("\ufffd")) for full in ends)
-    assert min(len(head_text), len(tail_text)) >= KEEP // 100  # escapes take up to 12 bytes; NULs go
+    assert text[:100_000].startswith(head_text.rstrip("\ufffd"))
+    assert text[-200_000:].endswith(tail_text.lstrip("\ufffd"))
+    assert (
+        min(len(head_text), len(tail_text)) >= KEEP // 14
+    )  # a character takes up to 12 bytes as two escapes
 
 
 def test_position_survives_only_an_unchanged_beginning(tmp_path: Path) -> None:
