@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.store.making import NOW
 
 from lamina.store.store import Store
-from tests.store.making import NOW
 
 
 @pytest.fixture

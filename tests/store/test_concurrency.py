@@ -8,10 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
+from tests.store.making import GLOBAL, NOW, draft, ids, read, remember
+
 from lamina.formats.entry import with_field
 from lamina.store import git, journal
 from lamina.store.store import Store
-from tests.store.making import GLOBAL, NOW, draft, ids, read, remember
 
 WRITER = """
 import sys
@@ -42,7 +43,11 @@ def test_ten_processes_write_a_hundred_entries_each(tmp_path: Path) -> None:
     assert sorted(ids(store)) == sorted(given) == [f"global-sem-{number:04d}" for number in range(1, 1001)]
     assert len({located.entry.heading for located in store.entries()}) == 1000
     assert store.problems == []
-    counts = [int(line.split(" — ")[1].split()[0]) for line in read(store, "global/semantic.md").splitlines() if " — " in line]
+    counts = [
+        int(line.split(" — ")[1].split()[0])
+        for line in read(store, "global/semantic.md").splitlines()
+        if " — " in line
+    ]
     assert sum(counts) == 1000
     assert len(journal.recent(store, 100)) == journal.KEEP
 
@@ -56,7 +61,9 @@ def test_threads_changing_one_entry_lose_no_change(store: Store) -> None:
             with mine.writing(label="edit", at=NOW) as batch:
                 batch.change(
                     "global-sem-0001",
-                    lambda entry, said=f"{name}{number}": with_field(entry, "Said", f"{entry.field('Said')} {said}"),
+                    lambda entry, said=f"{name}{number}": with_field(
+                        entry, "Said", f"{entry.field('Said')} {said}"
+                    ),
                 )
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
@@ -77,7 +84,9 @@ def test_readers_see_whole_entries_while_others_write_and_commit(store: Store) -
     def look() -> None:
         mine = Store.open(store.root)
         while not stop.is_set():
-            bad.extend(located.rel for located in mine.entries() if not located.entry.body or not located.entry.id)
+            bad.extend(
+                located.rel for located in mine.entries() if not located.entry.body or not located.entry.id
+            )
             if mine.find("global-sem-0001") is None:
                 bad.append("lost")
             bad.extend(map(str, mine.problems))

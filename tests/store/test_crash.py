@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.store.making import NOW, draft, ids, read, remember, snapshot, write
 
 from lamina.store.store import Store
-from tests.store.making import NOW, draft, ids, read, remember, snapshot, write
 
 WRITER = """
 import os, signal, sys
@@ -110,7 +110,12 @@ def test_a_file_that_a_person_changed_after_the_kill_keeps_their_bytes(tmp_path:
     now = read(store, "global/semantic/things.md")
     assert "Old fact, mine." in now
     assert "Also mine." in now
-    assert [located.entry.heading for located in store.entries()] == ["Old fact", "By hand", "New fact", "New choice"]
+    assert [located.entry.heading for located in store.entries()] == [
+        "Old fact",
+        "By hand",
+        "New fact",
+        "New choice",
+    ]
 
 
 def test_a_change_that_can_not_be_joined_is_reported_and_kept_aside(tmp_path: Path) -> None:
@@ -128,7 +133,11 @@ def test_a_change_that_can_not_be_joined_is_reported_and_kept_aside(tmp_path: Pa
 
         work.change("global-sem-0001", lambda entry: with_body(entry, "Lamina's words."))
         work.put("workspaces/lamina/state.md", "new\n")
-    write(store, "global/semantic/things.md", read(store, "global/semantic/things.md").replace("Old fact.", "My words."))
+    write(
+        store,
+        "global/semantic/things.md",
+        read(store, "global/semantic/things.md").replace("Old fact.", "My words."),
+    )
     write(store, "workspaces/lamina/state.md", "mine\n")
     with store.writing(label="next", at=NOW) as work:
         told = [str(problem) for problem in work.recovered]
@@ -157,7 +166,13 @@ def test_a_torn_record_means_that_nothing_was_written(tmp_path: Path) -> None:
 
 def test_a_record_never_writes_outside_the_store(tmp_path: Path) -> None:
     store = prepared(tmp_path / "s")
-    data = {"version": 1, "label": "x", "time": "", "undoes": None, "files": [["../escape.md", None, "x"], ["/tmp/x", None, "x"]]}
+    data = {
+        "version": 1,
+        "label": "x",
+        "time": "",
+        "undoes": None,
+        "files": [["../escape.md", None, "x"], ["/tmp/x", None, "x"]],
+    }
     write(store, "state/journal/00000099.open", json.dumps(data))
     with store.writing(label="next", at=NOW) as work:
         assert len(work.recovered) == 2

@@ -8,11 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.store.making import NOW, remember, write
 
 from lamina import errors
 from lamina.store import git
 from lamina.store.store import Store
-from tests.store.making import NOW, remember, write
 
 
 @pytest.fixture(autouse=True)

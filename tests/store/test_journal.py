@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.store.making import NOW, draft, ids, read, remember, snapshot, write
 
 from lamina import errors
 from lamina.formats.entry import with_body
 from lamina.store import journal
 from lamina.store.store import Store
-from tests.store.making import NOW, draft, ids, read, remember, snapshot, write
 
 
 def test_the_last_write_is_undone_and_then_the_one_before(store: Store) -> None:

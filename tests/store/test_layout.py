@@ -28,7 +28,8 @@ def test_a_bad_key_never_becomes_a_path(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../escape", "/etc/cron.d/x", "../../../../tmp/pwned", "a/b", "a\\b", "nul", "AUX.md", "x.", "", "a\nb"]
+    "name",
+    ["../escape", "/etc/cron.d/x", "../../../../tmp/pwned", "a/b", "a\\b", "nul", "AUX.md", "x.", "", "a\nb"],
 )
 def test_a_hostile_name_never_becomes_a_path(name: str) -> None:
     layout = Layout(ROOT)
@@ -40,7 +41,9 @@ def test_a_hostile_name_never_becomes_a_path(name: str) -> None:
         safe_name(name)
 
 
-@pytest.mark.parametrize("rel", ["", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", ".git/config", ".GIT/hooks/x", "a\0b"])
+@pytest.mark.parametrize(
+    "rel", ["", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", ".git/config", ".GIT/hooks/x", "a\0b"]
+)
 def test_a_relative_path_stays_inside(rel: str) -> None:
     with pytest.raises(errors.UnsafePath):
         Layout(ROOT).path(rel)
@@ -54,7 +57,14 @@ def test_an_unknown_layer_is_refused() -> None:
 def test_a_path_tells_what_it_is() -> None:
     assert place_of("global/semantic/a.md") == Place(Scope(None), "semantic", "a")
     assert place_of("workspaces/lamina/history.md") == Place(Scope("lamina"), "history", None)
-    for rel in ("global/INDEX.md", "global/state/x.md", "global/semantic/a/b.md", "workspaces/A/semantic/a.md", "SYSTEM.md", "workspaces/semantic.md"):
+    for rel in (
+        "global/INDEX.md",
+        "global/state/x.md",
+        "global/semantic/a/b.md",
+        "workspaces/A/semantic/a.md",
+        "SYSTEM.md",
+        "workspaces/semantic.md",
+    ):
         assert place_of(rel) is None
     assert is_local("state/a")
     assert not is_local("workspaces/logs/semantic.md")

@@ -38,9 +38,13 @@ def test_a_second_holder_waits_and_then_is_told_which_lock(tmp_path: Path) -> No
 
 def test_shared_holders_do_not_exclude_each_other(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with locks.lock(path, shared=True), locks.lock(path, shared=True, timeout_s=0):
-        with pytest.raises(errors.Busy), locks.lock(path, timeout_s=0):
-            pass
+    with (
+        locks.lock(path, shared=True),
+        locks.lock(path, shared=True, timeout_s=0),
+        pytest.raises(errors.Busy),
+        locks.lock(path, timeout_s=0),
+    ):
+        pass
 
 
 def test_threads_exclude_each_other(tmp_path: Path) -> None:
@@ -65,7 +69,9 @@ def test_threads_exclude_each_other(tmp_path: Path) -> None:
 
 def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, env=env()) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, env=env()
+    ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         assert locks.is_held(path)

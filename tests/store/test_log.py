@@ -3,10 +3,11 @@ from __future__ import annotations
 import json
 import threading
 
-from lamina.store import log
-from lamina.store.store import Store
 from tests.store.making import NOW
 from tests.store.test_files import limited
+
+from lamina.store import log
+from lamina.store.store import Store
 
 
 def test_the_log_is_json_lines_and_rotates(store: Store) -> None:

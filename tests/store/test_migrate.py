@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.store.making import GLOBAL, LAMINA, NOW, ids, read, remember, snapshot, write
 
 from lamina.store import migrate
 from lamina.store.store import Store
-from tests.store.making import GLOBAL, LAMINA, NOW, ids, read, remember, snapshot, write
 
 OLD = """\
 # Semantic

@@ -3,12 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from tests.store.making import NOW, remember, write
+
 from lamina.formats.event import Position
 from lamina.formats.note import Bullet, Note, Section
 from lamina.store import notes, watermarks
 from lamina.store.store import Store
 from lamina.store.watermarks import Read, Watermark
-from tests.store.making import NOW, remember, write
 
 
 def note(session: str, **given) -> Note:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from tests.store.making import GLOBAL, LAMINA, NOW, ids, remember, write
 
 from lamina.store.store import Store
-from tests.store.making import GLOBAL, LAMINA, NOW, ids, remember, write
 
 
 def entry(id_: str, **more: str) -> str:
@@ -28,7 +28,11 @@ def test_ids_are_counted_by_scope_and_layer(store: Store) -> None:
 
 def test_ids_written_by_hand_and_aliases_are_never_given(store: Store) -> None:
     remember(store, "One")
-    write(store, "global/semantic/hand.md", entry("global-sem-0007") + entry("global-sem-0003", Alias="global-sem-0012"))
+    write(
+        store,
+        "global/semantic/hand.md",
+        entry("global-sem-0007") + entry("global-sem-0003", Alias="global-sem-0012"),
+    )
     assert remember(store, "Two").id == "global-sem-0013"
     write(store, "workspaces/lamina/learnings/moved.md", entry("lamina-lrn-0001", Alias="global-sem-0050"))
     shutil.rmtree(store.root / "state")
@@ -43,7 +47,9 @@ def test_a_number_is_not_reused_after_a_removal(store: Store) -> None:
     assert remember(store, "Three").id == "global-sem-0003"
 
 
-@pytest.mark.parametrize("damage", [None, "", "{", "[]", '{"global-sem": "x"}', '{"global-sem": true}', '{"global-sem": 1}'])
+@pytest.mark.parametrize(
+    "damage", [None, "", "{", "[]", '{"global-sem": "x"}', '{"global-sem": true}', '{"global-sem": 1}']
+)
 def test_lost_or_stale_numbers_are_counted_again(store: Store, damage: str | None) -> None:
     for number in range(3):
         remember(store, f"Fact {number}")
@@ -67,7 +73,11 @@ def test_the_width_grows(store: Store) -> None:
 
 
 def test_a_silly_number_does_not_spoil_all_later_ids(store: Store) -> None:
-    write(store, "global/semantic/a.md", entry("global-sem-999999999999999999") + entry("global-sem-12345678901234567890123"))
+    write(
+        store,
+        "global/semantic/a.md",
+        entry("global-sem-999999999999999999") + entry("global-sem-12345678901234567890123"),
+    )
     assert remember(store, "Next").id == "global-sem-0001"
 
 

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.store.making import GLOBAL, LAMINA, NOW, ids, read, remember, write
 
 from lamina import errors
 from lamina.store.store import Store
-from tests.store.making import GLOBAL, LAMINA, NOW, ids, read, remember, write
 
 
 def test_reading_makes_nothing(tmp_path: Path) -> None:
@@ -36,7 +36,9 @@ def test_a_new_store_has_the_agreed_files(store: Store) -> None:
     for path in [store.root, *store.root.rglob("*")]:
         if ".git" not in path.parts:
             assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
-    head = subprocess.run(["git", "-C", store.root, "symbolic-ref", "HEAD"], capture_output=True, text=True)
+    head = subprocess.run(
+        ["git", "-C", store.root, "symbolic-ref", "HEAD"], capture_output=True, text=True, check=True
+    )
     assert head.stdout.strip() == "refs/heads/main"
 
 
@@ -160,7 +162,11 @@ def test_a_linked_layer_folder_is_refused(store: Store, tmp_path: Path) -> None:
 def test_an_entry_is_found_by_its_id_and_its_alias(store: Store) -> None:
     remember(store, "A fact")
     remember(store, "Elsewhere", scope=LAMINA, layer="decisions")
-    write(store, "global/semantic/old.md", "## Old\n\n**Id:** global-sem-0009\n**Alias:** old-sem-0001, lamina-dec-0044\n\nx\n")
+    write(
+        store,
+        "global/semantic/old.md",
+        "## Old\n\n**Id:** global-sem-0009\n**Alias:** old-sem-0001, lamina-dec-0044\n\nx\n",
+    )
     for id_ in ("global-sem-1", "global-sem-0001", " global-sem-00001 "):
         found = store.find(id_)
         assert found is not None
@@ -202,7 +208,11 @@ def test_a_thousand_topics_cost_milliseconds_when_nothing_changed(store: Store) 
     import time
 
     for number in range(1000):
-        write(store, f"global/semantic/t{number}.md", f"# T{number}\n\n## Fact {number}\n\n**Id:** global-sem-{number + 1:04d}\n\nx\n")
+        write(
+            store,
+            f"global/semantic/t{number}.md",
+            f"# T{number}\n\n## Fact {number}\n\n**Id:** global-sem-{number + 1:04d}\n\nx\n",
+        )
     remember(store, "One more")
     time.sleep(0.05)
     remember(store, "And more")

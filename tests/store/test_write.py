@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.store.making import GLOBAL, LAMINA, NOW, draft, ids, read, remember, snapshot, write
+from tests.store.test_files import limited
 
 from lamina import errors
 from lamina.formats.entry import with_body, with_field
 from lamina.store import files
 from lamina.store.store import Store
-from tests.store.making import GLOBAL, LAMINA, NOW, draft, ids, read, remember, snapshot, write
-from tests.store.test_files import limited
 
 
 def test_an_entry_is_written_with_its_id_line_and_layer_file(store: Store) -> None:
@@ -24,7 +29,9 @@ def test_an_entry_is_written_with_its_id_line_and_layer_file(store: Store) -> No
     assert text.startswith("# Things\n\n## Use plain ESM\n\n**Id:** global-sem-0001\n**Date:** 2026-11-30\n")
     assert text.split("\n")[second.line - 1] == "## Keep it small"
     assert second.entry.raw in text
-    assert read(store, "global/semantic.md").endswith("- [Things](semantic/things.md) — 2 entries, updated 2026-11-30\n")
+    assert read(store, "global/semantic.md").endswith(
+        "- [Things](semantic/things.md) — 2 entries, updated 2026-11-30\n"
+    )
     assert batch.touched == {"global/semantic/things.md", "global/semantic.md"}
 
 
@@ -45,7 +52,10 @@ def test_a_batch_without_changes_writes_nothing(store: Store) -> None:
         batch.change("global-sem-0001", lambda entry: entry)
         batch.put("global/semantic/things.md", batch.text("global/semantic/things.md"))
     after = {path: path.stat().st_mtime_ns for path in store.root.rglob("*") if path.is_file()}
-    assert {path.name for path in after if before.get(path) != after[path]} <= {"semantic.json", "singles.json"}
+    assert {path.name for path in after if before.get(path) != after[path]} <= {
+        "semantic.json",
+        "singles.json",
+    }
     assert batch.touched == set()
 
 
@@ -70,7 +80,11 @@ def test_a_hand_written_entry_gets_its_id_when_its_file_is_written(store: Store)
 
 def test_the_last_entry_takes_its_file_along_unless_prose_is_in_it(store: Store) -> None:
     remember(store, "One", topic="Gone")
-    write(store, "global/semantic/prose.md", "# Prose\n\nMy own words.\n\n## Two\n\n**Id:** global-sem-0002\n\nx\n")
+    write(
+        store,
+        "global/semantic/prose.md",
+        "# Prose\n\nMy own words.\n\n## Two\n\n**Id:** global-sem-0002\n\nx\n",
+    )
     with store.writing(label="remove", at=NOW) as batch:
         batch.remove("global-sem-0001")
         batch.remove("global-sem-0002")
@@ -199,7 +213,11 @@ def test_a_hand_edit_between_reading_and_writing_is_kept(store: Store) -> None:
         batch.change("global-sem-0001", lambda entry: with_field(entry, "Importance", "5"))
         batch.add(draft("Two"))
         text = read(store, "global/semantic/things.md")
-        write(store, "global/semantic/things.md", text.replace("One.", "One, by hand.") + "\n## Three\n\nBy hand.\n")
+        write(
+            store,
+            "global/semantic/things.md",
+            text.replace("One.", "One, by hand.") + "\n## Three\n\nBy hand.\n",
+        )
     text = read(store, "global/semantic/things.md")
     assert "One, by hand." in text
     assert "**Importance:** 5" in text
@@ -253,7 +271,10 @@ def test_a_file_that_never_rests_is_given_up_whole(store: Store) -> None:
 
 def test_a_whole_text_is_not_put_over_somebody_elses(store: Store) -> None:
     write(store, "workspaces/lamina/state.md", "old\n")
-    with pytest.raises(errors.ChangedMeanwhile, match=r"state\.md"), store.writing(label="state", at=NOW) as batch:
+    with (
+        pytest.raises(errors.ChangedMeanwhile, match=r"state\.md"),
+        store.writing(label="state", at=NOW) as batch,
+    ):
         assert batch.text("workspaces/lamina/state.md") == "old\n"
         write(store, "workspaces/lamina/state.md", "by hand\n")
         batch.put("workspaces/lamina/state.md", "new\n")
@@ -267,7 +288,10 @@ def test_a_whole_text_is_not_put_over_somebody_elses(store: Store) -> None:
 def test_an_entry_taken_out_while_it_is_changed_is_told(store: Store) -> None:
     remember(store, "One")
     remember(store, "Two")
-    with pytest.raises(errors.ChangedMeanwhile, match="taken out"), store.writing(label="edit", at=NOW) as batch:
+    with (
+        pytest.raises(errors.ChangedMeanwhile, match="taken out"),
+        store.writing(label="edit", at=NOW) as batch,
+    ):
         batch.change("global-sem-0001", lambda entry: with_body(entry, "x"))
         text = read(store, "global/semantic/things.md")
         write(store, "global/semantic/things.md", "# Things\n\n" + text[text.index("## Two") :])
@@ -336,6 +360,58 @@ def test_a_disk_full_for_the_record_changes_nothing(store: Store) -> None:
     assert [path.suffix for path in (store.root / "state/journal").iterdir()] == [".json"]
     remember(store, "Two")
     assert len(ids(store)) == 2
+
+
+NOBODY = 65534
+AS_NOBODY = """
+import sys
+from pathlib import Path
+from lamina import errors
+from lamina.store.store import Store
+from tests.store.making import NOW, ids, remember
+root = Path(sys.argv[1])
+try:
+    remember(Store.open(root, create=True, now=NOW), "Two")
+except errors.UnwritableStore as problem:
+    print(problem.message, "|", problem.hint)
+try:
+    print(*ids(Store.open(root)))
+except errors.NoStore:
+    print("no store")
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_that_may_not_be_written_is_told_and_still_read(open_folder: Path, there: bool) -> None:
+    root = open_folder / "store"
+    if there:
+        remember(Store.open(root, create=True, now=NOW), "One")
+    for path in [open_folder, *open_folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", AS_NOBODY, root],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        user=NOBODY if os.geteuid() == 0 else None,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told, read_back = done.stdout.splitlines()
+    assert str(root) in told
+    assert "can't be written" in told
+    assert "give yourself write permission" in told
+    assert read_back == ("global-sem-0001" if there else "no store")
 
 
 def test_a_file_in_the_way_is_named(store: Store) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from lamina import errors
 from lamina.formats.entry import Entry, Topic, new_topic, parse_topic, render_topic, with_field
 from lamina.store import files
-from lamina.store.ledger import canonical
+from lamina.store.record import canonical
 from lamina.store.store import Store
 
 Op = Callable[["Work"], object]

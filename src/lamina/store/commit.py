@@ -21,7 +21,8 @@ from lamina.store import files, git, journal, migrate
 from lamina.store.change import Change
 from lamina.store.journal import FileChange, Record
 from lamina.store.layout import is_local, place_of
-from lamina.store.ledger import Ledger, canonical, ids_of, slug_of
+from lamina.store.ledger import Ledger, slug_of
+from lamina.store.record import canonical, ids_of
 
 if TYPE_CHECKING:
     from lamina.store.write import Writing

@@ -6,118 +6,28 @@ Deleting it costs one reading of the layer.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from lamina import errors
-from lamina.formats.entry import Entry, Topic, parse_topic
-from lamina.formats.ids import parse_id
+from lamina.formats.entry import Topic, parse_topic
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope
 from lamina.store import files
 from lamina.store.files import Problem, Stamp
 from lamina.store.layout import Layout
+from lamina.store.record import HASH_SIZE, Known, Record, canonical, parse_record, record_of
 
-HASH_SIZE = 32
-"""So much of a content hash is kept: enough to tell entries apart."""
-
-_VERSION = 2
-_LISTED = "decisions"
-"""The layer whose generated file lists the headings of its entries."""
-
+_HEAD = "lamina ledger 3"
 _TICK_NS = 20_000_000
 """File systems stamp in ticks of up to 10 ms: what changed a moment ago may change again unseen."""
 
-
-_TOO_HIGH = 10**12
-"""A number that no store reaches: whoever wrote it by hand must not make all later ids that long."""
-
-
-class Known(NamedTuple):
-    """One entry as the ledger remembers it.
-
-    `id` is "" when it has none yet, `hash` the head of its content hash, `day` its date; `heading` is kept
-    in the layer that lists headings.
-    """
-
-    id: str
-    hash: str
-    day: str
-    trust: str
-    aliases: tuple[str, ...]
-    heading: str
-
-
-class Record(NamedTuple):
-    """What one file of a layer holds. `stamp` None: compare its `print` next time."""
-
-    stamp: Stamp | None
-    print: str
-    title: str
-    shown: int
-    updated: str
-    numbers: dict[str, int]
-    entries: tuple[Known, ...]
-    headings: tuple[str, ...]
-
-    @property
-    def aliases(self) -> Iterator[str]:
-        """All earlier ids of its entries."""
-        return (alias for known in self.entries for alias in known.aliases)
-
-
-def record_of(topic: Topic, layer: str, print_: str, old: dict[str, Known]) -> Record:
-    """Sum up a topic file. Forgotten entries are not counted, superseded decisions not listed.
-
-    `old` gives what is known already of entries, by their text.
-    """
-    entries = tuple([old.get(entry.raw) or _known(entry, layer) for entry in topic.entries])
-    shown = [known for known in entries if known.trust != "forgotten"]
-    listed = tuple(known.heading for known in shown if known.trust != "superseded")
-    return Record(
-        None,
-        print_,
-        topic.title,
-        len(shown),
-        max((known.day for known in shown), default=""),
-        highest([known.id for known in entries], *(known.aliases for known in entries if known.aliases)),
-        entries,
-        listed if layer == _LISTED else (),
-    )
-
-
-def ids_of(topic: Topic) -> list[str]:
-    """Return all ids and aliases that stand in a topic."""
-    return [id_ for entry in topic.entries for id_ in (entry.id, *entry.aliases)]
-
-
-def _known(entry: Entry, layer: str) -> Known:
-    day = entry.date
-    return Known(
-        canonical(entry.id),
-        entry.content_hash[:HASH_SIZE],
-        day.isoformat() if day else "",
-        entry.trust,
-        tuple([canonical(alias) for alias in entry.aliases]),
-        entry.heading if layer == _LISTED else "",
-    )
-
-
-def highest(*groups: Iterable[str]) -> dict[str, int]:
-    """Map `<key>-<abbreviation>` to the highest number among ids."""
-    numbers: dict[str, int] = {}
-    for group in groups:
-        for text in group:
-            if text and (id_ := parse_id(text)) and id_.number < _TOO_HIGH:
-                prefix = f"{id_.key}-{id_.abbreviation}"
-                numbers[prefix] = max(numbers.get(prefix, 0), id_.number)
-    return numbers
+_FEW = 16
+"""So many look-ups are made by searching; for more, a table is made."""
 
 
 class Ledger:
@@ -130,6 +40,8 @@ class Ledger:
         self.changed = False
         """Whether what is saved differs from what is known."""
         self._layout = layout
+        self._asked = 0
+        self._table: dict[str, dict[str, Record]] | None = None
         self._load()
 
     def refresh(self) -> list[Problem]:
@@ -145,12 +57,12 @@ class Ledger:
             self._read(name, path, stamp, problems)
         for name in self.records.keys() - names:
             del self.records[name]
-            self.changed = True
+            self._forget_table()
         return problems
 
     def set(self, name: str, topic: Topic | None, text: str, first: Topic | None) -> None:
         """Record what a file of ours holds now, made from its `first` topic; None: it is gone."""
-        self.changed = True
+        self._forget_table()
         if topic is None:
             self.records.pop(name, None)
             return
@@ -163,24 +75,31 @@ class Ledger:
 
     def trust(self, name: str) -> None:
         """Stamp a file that was just written by us."""
-        path = self._layout.layer(self.scope, self.layer) / name
-        if name in self.records:
-            self.records[name] = self.records[name]._replace(stamp=files.stamp(path))
+        record = self.records.get(name)
+        if record is not None:
+            path = self._layout.layer(self.scope, self.layer) / name
+            self.records[name] = record.stamped(files.stamp(path))
 
     def files_with(self, id_: str) -> list[str]:
         """Name the files that hold an entry of this id; those with it as an alias come last."""
-        records = sorted(self.records.items())
-        own = [name for name, record in records if any(id_ == each.id for each in record.entries)]
-        return own + [name for name, record in records if id_ in record.aliases]
+        own, alias = [], []
+        for name, record in self._mentioning(id_):
+            if any(id_ == each.id for each in record.entries):
+                own.append(name)
+            elif any(id_ in each.aliases for each in record.entries):
+                alias.append(name)
+        return [*sorted(own), *sorted(alias)]
 
     def with_hash(self, hash_: str) -> list[str]:
         """Return the ids of entries with this content hash, "" for one that has no id."""
         head = hash_[:HASH_SIZE]
-        return [each.id for record in self.records.values() for each in record.entries if each.hash == head]
+        return [
+            each.id for _, record in self._mentioning(head) for each in record.entries if each.hash == head
+        ]
 
-    def number(self, prefix: str) -> int:
-        """Return the highest number in use under `<key>-<abbreviation>`."""
-        return max((record.numbers.get(prefix, 0) for record in self.records.values()), default=0)
+    def file_of(self, title: str) -> str | None:
+        """Return the first file whose title is exactly this one."""
+        return min((name for name, record in self.records.items() if record.title == title), default=None)
 
     def doubles(self) -> Iterator[tuple[str, str, str]]:
         """Yield each id that stands twice, with the file that keeps it and the later one."""
@@ -197,13 +116,27 @@ class Ledger:
         if not self.changed:
             return
         now = time.time_ns()
-        data = {
-            "version": _VERSION,
-            "files": {name: _pack(record, now) for name, record in sorted(self.records.items())},
-        }
-        path = self._layout.ledger(self.scope, self.layer)
-        files.renew(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+        lines = [_HEAD]
+        lines += [record.line(name, _settled(record.stamp, now)) for name, record in self.records.items()]
+        files.renew(self._layout.ledger(self.scope, self.layer), "\n".join(lines))
         self.changed = False
+
+    def _mentioning(self, word: str) -> Iterable[tuple[str, Record]]:
+        """Yield the records that may hold an id, an alias or a hash."""
+        self._asked += 1
+        if self._asked <= _FEW:
+            return [(name, record) for name, record in self.records.items() if record.mentions(word)]
+        if self._table is None:
+            self._table = {}
+            for name, record in self.records.items():
+                for each in record.entries:
+                    for key in (each.id, each.hash, *each.aliases):
+                        self._table.setdefault(key, {})[name] = record
+        return list(self._table.get(word, {}).items())
+
+    def _forget_table(self) -> None:
+        self._table = None
+        self.changed = True
 
     def _read(self, name: str, path: str, stamp: Stamp, problems: list[Problem]) -> None:
         racy = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS
@@ -219,16 +152,16 @@ class Ledger:
         except errors.LaminaError as problem:
             problems.append(Problem(path, 0, problem.message))
             return
-        self.records[name] = record._replace(stamp=None if racy else stamp)
-        self.changed = True
+        self.records[name] = record.stamped(None if racy else stamp)
+        self._forget_table()
 
     def _load(self) -> None:
         path = self._layout.ledger(self.scope, self.layer)
         try:
-            data = json.loads(files.read_bytes(path))
-            if data["version"] == _VERSION:
-                self.records = {name: _unpack(each) for name, each in data["files"].items()}
-        except (errors.LaminaError, ValueError, KeyError, TypeError, AttributeError):
+            head, *lines = files.read_text(path).split("\n")
+            if head == _HEAD:
+                self.records = dict(map(parse_record, lines))
+        except (errors.LaminaError, ValueError, TypeError):
             self.records = {}  # derived: whatever is wrong with it, the files are read again
 
 
@@ -286,37 +219,13 @@ def slug_of(name: str) -> str:
     return nfc(name.removesuffix(".md"))
 
 
-def canonical(id_: str) -> str:
-    """Return an id as the program writes it; what is no id stays as it is."""
-    parsed = parse_id(id_) if id_ else None
-    return str(parsed) if parsed else id_
-
-
 def prefix_of(scope: Scope, layer: str) -> str:
     """Return what the ids of a layer begin with: `<key>-<abbreviation>`."""
     return f"{scope.id_key}-{LAYERS[layer].abbreviation}"
 
 
-def _pack(record: Record, now_ns: int) -> dict[str, Any]:
-    stamp = record.stamp
-    if stamp is not None and now_ns - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS:
-        stamp = None
-    return {**record._asdict(), "stamp": stamp}
-
-
-def _unpack(data: dict[str, Any]) -> Record:
-    stamp = data["stamp"]
-    return Record(
-        Stamp(*stamp) if stamp else None,
-        data["print"],
-        data["title"],
-        data["shown"],
-        data["updated"],
-        data["numbers"],
-        tuple([_unpack_known(*each) for each in data["entries"]]),
-        tuple(data["headings"]),
-    )
-
-
-def _unpack_known(id_: str, hash_: str, day: str, trust: str, aliases: list[str], heading: str) -> Known:
-    return Known(id_, hash_, day, trust, tuple(aliases), heading)
+def _settled(stamp: Stamp | None, now_ns: int) -> Stamp | None:
+    """Return a stamp that can be relied on: not one of a moment ago."""
+    if stamp is None or now_ns - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS:
+        return None
+    return stamp

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from lamina import errors
 from lamina.formats.layers import LAYERS
 from lamina.store import files
-from lamina.store.ledger import Ledger, highest, prefix_of
+from lamina.store.ledger import Ledger, prefix_of
+from lamina.store.record import highest
 from lamina.store.store import Store
 
 _SUPPRESSED_ID = re.compile(r'"id"\s*:\s*"([^"\\]{1,120})"')

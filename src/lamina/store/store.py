@@ -19,7 +19,8 @@ from lamina.formats.slug import topic_slug
 from lamina.store import files
 from lamina.store.files import Problem
 from lamina.store.layout import LOCAL_FOLDERS, SCHEMA, Layout
-from lamina.store.ledger import Ledger, canonical, listing, slug_of
+from lamina.store.ledger import Ledger, listing, slug_of
+from lamina.store.record import canonical
 
 if TYPE_CHECKING:
     from lamina.store.write import Writing

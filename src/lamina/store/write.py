@@ -18,8 +18,9 @@ from lamina.store.change import Change, Work
 from lamina.store.commit import commit
 from lamina.store.files import Problem, Stamp
 from lamina.store.layout import place_of, safe_name
-from lamina.store.ledger import HASH_SIZE, Ledger, canonical, folded, nfc, slug_of
+from lamina.store.ledger import Ledger, folded, nfc, slug_of
 from lamina.store.numbers import Numbers
+from lamina.store.record import HASH_SIZE, canonical
 from lamina.store.store import Store, legacy_topic
 
 Step = Callable[[str], None]
@@ -87,8 +88,7 @@ class Writing:
         self.singles: dict[str, Stamp] | None = None
         self._titles: dict[tuple[Scope, str], dict[str, str]] = {}
         self._added: dict[str, str] = {}
-        self._ids: dict[tuple[Scope, str], dict[str, str]] = {}
-        self._hashes: dict[Scope, dict[str, str]] = {}
+        self._hashes: dict[tuple[Scope, str], str] = {}
 
     def add(self, draft: Draft, *, fields: dict[str, str] | None = None) -> Written:
         """Add an entry with the next free id to the draft's topic; `fields` are set on it as well.
@@ -198,15 +198,11 @@ class Writing:
 
     def known(self, scope: Scope, hash_: str) -> str | None:
         """Return the id of an entry of this scope whose content hash is `hash_` ("": it has none yet)."""
-        hashes = self._hashes.get(scope)
-        if hashes is None:
-            hashes = self._hashes[scope] = {}
-            for layer in TOPIC_LAYERS:
-                if scope.key is not None or not layer.workspace_only:
-                    for record in self.ledger(scope, layer.name).records.values():
-                        for each in record.entries:
-                            hashes.setdefault(each.hash, each.id)
-        return hashes.get(hash_[:HASH_SIZE])
+        added = self._hashes.get((scope, hash_[:HASH_SIZE]))
+        if added is not None:
+            return added
+        layers = [each.name for each in TOPIC_LAYERS if scope.key is not None or not each.workspace_only]
+        return next((id_ for name in layers for id_ in self.ledger(scope, name).with_hash(hash_)), None)
 
     def move_in(self, scope: Scope, layer: str, entry: Entry) -> None:
         """Add an entry of an old single file to its topic, its id included."""
@@ -227,8 +223,7 @@ class Writing:
     def _put_entry(self, rel: str, id_: str, entry: Entry) -> Written:
         if id_:
             self._added[id_] = rel
-        if scope_hashes := self._hashes.get(_scope_of(rel)):
-            scope_hashes.setdefault(entry.content_hash[:HASH_SIZE], id_)
+        self._hashes.setdefault((_scope_of(rel), entry.content_hash[:HASH_SIZE]), id_)
         self._change(rel).do(lambda work: work.add(entry))
         return self._note(Written(id_, rel, 0, entry))
 
@@ -265,20 +260,19 @@ class Writing:
             return None
         scope = Scope(None if wanted.key == GLOBAL else wanted.key)
         layer = wanted.layer.name
-        ledger = self.ledger(scope, layer)
-        ids = self._ids.get((scope, layer))
-        if ids is None:
-            ids = self._ids[scope, layer] = {}
-            for name, record in sorted(ledger.records.items()):
-                for each in record.entries:
-                    ids.setdefault(each.id, f"{scope.folder}/{layer}/{name}")
-        return self._added.get(id_) or ids.get(id_)
+        names = self.ledger(scope, layer).files_with(id_)
+        if id_ in self._added or not names:
+            return self._added.get(id_)
+        rel = f"{scope.folder}/{layer}/{names[0]}"
+        return rel if self._change(rel).work.has(id_) else None
 
     def _topic_rel(self, scope: Scope, layer: str, title: str) -> str:
         """Return the topic file that a title belongs to: by its title, then by its slug, else a new one."""
         ledger = self.ledger(scope, layer)
-        names = self._names(ledger)
         title = nfc(" ".join(title.split()))
+        if (scope, layer) not in self._titles and (name := ledger.file_of(title)):
+            return f"{scope.folder}/{layer}/{name}"
+        names = self._names(ledger)
         name = names.get("=" + title) or self._by_slug(names, title)
         if name is None:
             slug = topic_slug(title, {key[1:] for key in names if key[0] == "!"})
