@@ -20,7 +20,7 @@ from lamina import errors
 from lamina.formats.event import Author, Damage, Event, Kind, Session
 from lamina.formats.note import Note, Section, note_name, parse_note
 from lamina.pipeline.bullets import bullets
-from lamina.pipeline.ground import inventions
+from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits, Material, collect, shown
 from lamina.pipeline.tracks import Reader, Source, known_of, locate
@@ -233,7 +233,7 @@ def _take(done: _Pass, window: Material, session: Session, bounds: _Bounds) -> N
     if window.trivial:
         return
     at = window.ended or session.started or bounds.now
-    grounds = shown(window)
+    grounds = Shown(shown(window))
     kept = []
     for bullet in bullets(window, at.date(), bounds.limits):
         if inventions(bullet.text, grounds):

@@ -80,25 +80,27 @@ _LONG = 400  # a longer value is only looked for, its neighbours are not
 _TRAIL = ".,;:!?)]}>…'\"*。，；：！？）」"
 
 
-def inventions(text: str, material_text: str) -> list[str]:
-    """List the checkable values of `text` that stand nowhere in `material_text`, in order, each once.
+def inventions(text: str, material: str | Shown) -> list[str]:
+    """List the checkable values of `text` that stand nowhere in the material, in order, each once.
 
-    `material_text` is all that was shown, header and date included. Numerals that only count
-    a list and what redaction put in are no values.
+    The material is all that was shown, header and date included; give it as `Shown` to check many texts
+    against it. Numerals that only count a list and what redaction put in are no values.
     """
-    shown = _Shown(material_text)
+    shown = Shown(material) if isinstance(material, str) else material
     found = dict.fromkeys(value for value in _missing(_normal(text), shown) if value)
     return list(found)
 
 
 def _normal(text: str) -> str:
     text = unicodedata.normalize("NFKC", _REDACTED.sub(" ", text).replace("…", " "))
+    if text.isascii():
+        return text
     return "".join(
         str(unicodedata.digit(char)) if not char.isascii() and char.isdecimal() else char for char in text
     )
 
 
-class _Shown:
+class Shown:
     """The material, with what is looked up in it; each table is made when first needed."""
 
     def __init__(self, text: str) -> None:
@@ -163,7 +165,7 @@ def _wordy(char: str) -> bool:
     return (char.isalnum() or char == "_") and char < "\u2e80"
 
 
-def _missing(text: str, shown: _Shown) -> Iterator[str]:
+def _missing(text: str, shown: Shown) -> Iterator[str]:
     """Take each kind of value out of the text in turn, so that none is judged twice."""
     text = _MARKER.sub(" ", text)
     for pattern, known in _CHECKS:
@@ -184,13 +186,13 @@ def _blank_path(match: re.Match[str]) -> str:
     return " " if _is_path(match[0]) else match[0]
 
 
-def _has_code(value: str, shown: _Shown) -> bool:
+def _has_code(value: str, shown: Shown) -> bool:
     wanted = " ".join(value.replace("\\", "/").split())
     bare = wanted.removesuffix("()")
     return wanted in shown.flat or (bare != "" and bare in shown.flat)
 
 
-def _has_url(value: str, shown: _Shown) -> bool:
+def _has_url(value: str, shown: Shown) -> bool:
     bare = re.sub(r"^[a-z]+://(?:www\.)?", "", value.lower()).rstrip("/")
     if len(bare) > _LONG:
         return bare in shown.lower
@@ -209,7 +211,7 @@ def _is_path(value: str) -> bool:
     )
 
 
-def _has_path(value: str, shown: _Shown) -> bool:
+def _has_path(value: str, shown: Shown) -> bool:
     plain = value.replace("\\", "/").rstrip("/").removeprefix("./")
     if not plain or shown.holds(plain) or f"{plain}/" in shown.flat:
         return True
@@ -218,7 +220,7 @@ def _has_path(value: str, shown: _Shown) -> bool:
     return all(part.lower() in shown.words for part in plain.split("/"))
 
 
-def _has_file(value: str, shown: _Shown) -> bool:
+def _has_file(value: str, shown: Shown) -> bool:
     return (
         shown.holds(value)
         or value.lower() in {"e.g", "i.e", "z.b", "u.a", "d.h", "p.ej"}
@@ -226,24 +228,24 @@ def _has_file(value: str, shown: _Shown) -> bool:
     )
 
 
-def _has_hash(value: str, shown: _Shown) -> bool:
+def _has_hash(value: str, shown: Shown) -> bool:
     return any(
         known.startswith(value) or (len(known) >= 7 and value.startswith(known)) for known in shown.hashes
     )
 
 
-def _has_word(value: str, shown: _Shown) -> bool:
+def _has_word(value: str, shown: Shown) -> bool:
     return shown.holds(value) or value.lower() in shown.lower
 
 
-def _has_version(value: str, shown: _Shown) -> bool:
+def _has_version(value: str, shown: Shown) -> bool:
     bare = value.removeprefix("v")
     return (
         any(shown.holds(form) for form in (bare, f"v{bare}", f"V{bare}")) or _squeezed(value) in shown.names
     )
 
 
-def _has_time(value: str, shown: _Shown) -> bool:
+def _has_time(value: str, shown: Shown) -> bool:
     return shown.holds(value) or shown.holds(value.lstrip("0")) or shown.holds(f"0{value}")
 
 
@@ -252,7 +254,7 @@ _MIXED = re.compile(
 )
 
 
-def _has_name(value: str, shown: _Shown) -> bool:
+def _has_name(value: str, shown: Shown) -> bool:
     """Check a name that holds a digit: sha256, UTF-8, x86_64, HTTP2, 30s."""
     squeezed = _squeezed(value)
     if squeezed in shown.names or shown.holds(value) or value.lower() in shown.lower:
