@@ -128,7 +128,7 @@ def test_a_change_that_can_not_be_joined_is_reported_and_kept_aside(tmp_path: Pa
         if name == "recorded":
             raise Stop
 
-    with pytest.raises(Stop), store.writing(label="edit", at=NOW, step=step) as work:
+    with pytest.raises(Stop), store.writing(label="edit", at=NOW, step=step) as work:  # noqa: PT012 - the block is one batch
         from lamina.formats.entry import with_body
 
         work.change("global-sem-0001", lambda entry: with_body(entry, "Lamina's words."))
@@ -142,6 +142,8 @@ def test_a_change_that_can_not_be_joined_is_reported_and_kept_aside(tmp_path: Pa
     with store.writing(label="next", at=NOW) as work:
         told = [str(problem) for problem in work.recovered]
     assert len(told) == 2
+    assert [str(problem) for problem in store.problems] == told
+    assert "your text is kept" in read(store, "logs/memory.log")
     assert "things.md" in told[0]
     assert "your text is kept" in told[0]
     assert "My words." in read(store, "global/semantic/things.md")

@@ -109,3 +109,33 @@ def test_a_link_as_lock_file_is_refused(tmp_path: Path) -> None:
 
 def env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def test_a_disk_without_locks_gets_one_in_the_temporary_folder(tmp_path: Path) -> None:
+    """Network disks may refuse flock; the code runs in a process of its own with one that does."""
+    code = (
+        "import errno, fcntl, os, sys\n"
+        "from pathlib import Path\n"
+        "from lamina.store import locks\n"
+        "real = fcntl.flock\n"
+        "def flock(handle, how):\n"
+        "    if 'store' in os.readlink(f'/proc/self/fd/{handle}'):\n"
+        "        raise OSError(errno.ENOLCK, 'no locks here')\n"
+        "    real(handle, how)\n"
+        "fcntl.flock = flock\n"
+        "path = Path(sys.argv[1])\n"
+        "with locks.lock(path):\n"
+        "    print(locks.is_held(path))\n"
+        "print(locks.is_held(path))\n"
+    )
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "store" / "a.lock"],
+        env={**env(), "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "False"]
+    assert [path.name.startswith("lamina-locks-") for path in temporary.iterdir()] == [True]

@@ -37,7 +37,7 @@ def test_an_entry_is_written_with_its_id_line_and_layer_file(store: Store) -> No
 
 def test_a_block_that_fails_writes_nothing(store: Store) -> None:
     before = snapshot(store)
-    with pytest.raises(ZeroDivisionError), store.writing(label="x", at=NOW) as batch:
+    with pytest.raises(ZeroDivisionError), store.writing(label="x", at=NOW) as batch:  # noqa: PT012 - the block is one batch
         batch.add(draft("A fact"))
         batch.put("SYSTEM.md", "x")
         raise ZeroDivisionError
@@ -255,7 +255,7 @@ def test_a_file_that_never_rests_is_given_up_whole(store: Store) -> None:
             count.append(name)
             write(store, "global/semantic/things.md", f"## One\n\n**Id:** global-sem-0001\n\n{len(count)}\n")
 
-    with (
+    with (  # noqa: PT012 - the block is one batch
         pytest.raises(errors.ChangedMeanwhile, match=r"things\.md"),
         store.writing(label="remember", at=NOW, step=step) as batch,
     ):
@@ -271,7 +271,7 @@ def test_a_file_that_never_rests_is_given_up_whole(store: Store) -> None:
 
 def test_a_whole_text_is_not_put_over_somebody_elses(store: Store) -> None:
     write(store, "workspaces/lamina/state.md", "old\n")
-    with (
+    with (  # noqa: PT012 - the block is one batch
         pytest.raises(errors.ChangedMeanwhile, match=r"state\.md"),
         store.writing(label="state", at=NOW) as batch,
     ):
@@ -288,7 +288,7 @@ def test_a_whole_text_is_not_put_over_somebody_elses(store: Store) -> None:
 def test_an_entry_taken_out_while_it_is_changed_is_told(store: Store) -> None:
     remember(store, "One")
     remember(store, "Two")
-    with (
+    with (  # noqa: PT012 - the block is one batch
         pytest.raises(errors.ChangedMeanwhile, match="taken out"),
         store.writing(label="edit", at=NOW) as batch,
     ):
@@ -364,12 +364,17 @@ def test_a_disk_full_for_the_record_changes_nothing(store: Store) -> None:
 
 NOBODY = 65534
 AS_NOBODY = """
-import sys
+import os, subprocess, sys
 from pathlib import Path
 from lamina import errors
+from lamina.store import git, migrate, write
 from lamina.store.store import Store
 from tests.store.making import NOW, ids, remember
 root = Path(sys.argv[1])
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(int(sys.argv[2]))
+    os.setuid(int(sys.argv[2]))
 try:
     remember(Store.open(root, create=True, now=NOW), "Two")
 except errors.UnwritableStore as problem:
@@ -400,9 +405,8 @@ def test_a_folder_that_may_not_be_written_is_told_and_still_read(open_folder: Pa
     for path in [open_folder, *open_folder.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     done = subprocess.run(
-        [sys.executable, "-B", "-c", AS_NOBODY, root],
+        [sys.executable, "-c", AS_NOBODY, root, str(NOBODY)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        user=NOBODY if os.geteuid() == 0 else None,
         capture_output=True,
         text=True,
         check=True,

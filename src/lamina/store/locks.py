@@ -106,7 +106,13 @@ def _elsewhere(path: Path) -> Path:
 
     name = sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:24]
     owner = os.getuid() if hasattr(os, "getuid") else 0
-    return Path(tempfile.gettempdir()) / f"lamina-locks-{owner}" / f"{name}.lock"
+    folder = Path(tempfile.gettempdir()) / f"lamina-locks-{owner}"
+    files.make_dir(folder)
+    if folder.is_symlink() or (owner and folder.stat().st_uid != owner):
+        raise errors.UnsafePath(
+            f"{folder}: belongs to somebody else", "remove it, or set TMPDIR to a folder of yours"
+        )
+    return folder / f"{name}.lock"
 
 
 if sys.platform == "win32":

@@ -13,7 +13,7 @@ from lamina.formats.ids import EntryId, parse_id
 from lamina.formats.layers import LAYERS, TOPIC_LAYERS, layer_named
 from lamina.formats.scope import GLOBAL, Scope
 from lamina.formats.slug import topic_slug
-from lamina.store import journal, locks, migrate
+from lamina.store import journal, locks, log, migrate
 from lamina.store.change import Change, Work
 from lamina.store.commit import commit
 from lamina.store.files import Problem, Stamp
@@ -57,6 +57,9 @@ def writing(
         )
     with locks.lock(store.layout.store_lock, timeout_s=timeout_s):
         recovered = [] if dry_run else journal.recover(store.layout)
+        for problem in recovered:
+            store.problems.append(problem)
+            log.log(store.layout, "recover", at=at, problem=str(problem))
         batch = Writing(store, label=label, at=at, recovered=recovered)
         yield batch
         if not dry_run:
