@@ -6,9 +6,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from tests.index.memory_source import MemorySource
 
 from lamina.index.base import Document, Index, Query
-from tests.index.memory_source import MemorySource
 
 DAY = date(2026, 11, 30)
 

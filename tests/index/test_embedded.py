@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.index.conformance import IndexConformance, document, source_of
+from tests.index.memory_source import MemorySource
 
 from lamina.index import tables
 from lamina.index.base import Query
 from lamina.index.embedded import NAME, Embedded
 from lamina.index.source import StoreSource
-from tests.index.conformance import IndexConformance, document, source_of
-from tests.index.memory_source import MemorySource
 
 
 class TestEmbedded(IndexConformance):

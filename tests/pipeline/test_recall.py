@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.index.conformance import document
+from tests.index.memory_source import MemorySource
 
 from lamina import errors
 from lamina.formats.scope import Scope
 from lamina.index.embedded import Embedded
 from lamina.pipeline import recall
 from lamina.pipeline.recall import SNIPPET, Found, question, search, snippet
-from tests.index.conformance import document
-from tests.index.memory_source import MemorySource
 
 TODAY = date(2026, 11, 30)
 HERE = Scope("lamina")

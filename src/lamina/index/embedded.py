@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NAME = "lamina.db"
 ENGINE = "words"
 _WAIT_S = 10.0
+_CACHE_KIB = 65_536  # at most; the default of 2 MiB makes a warm search read each page again
 _BUILD_WAIT_S = 60.0
 
 
@@ -156,6 +157,7 @@ class Embedded:
     def _connect(self, path: str) -> None:
         self._db = sqlite3.connect(path, timeout=self._wait_s, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     # taking in changes
 

@@ -12,22 +12,22 @@ import heapq
 import math
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lamina.index import tables, words
 from lamina.index.base import TRUSTS, Query
 from lamina.index.words import Term
 
-RARE = 2_500  # up to this many rows a word may choose candidates
+RARE = 2_000  # up to this many rows a word may choose candidates
 FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score
-_BUDGET = 1_500  # rows scored for one query, once there are more than RARE
+_BUDGET = 1_000  # rows scored for one query, once there are more than RARE
 _OPTIONAL = 2
-_BEST = 300
+_BEST = 200
 _NEWEST = 200
 _SCANNED = 20_000
 _SENTENCE = 3
-_SOURCES = 30
-_AROUND = 1_500
+_SOURCES = 20
+_AROUND = 1_000
 # Shares of a score that go to the neighbours one and two steps away; measured on dialogues by turn.
 _NEXT, _AFTER = 0.4, 0.2
 
@@ -54,31 +54,30 @@ class Lookup:
         terms = words.parse(query.text)
         strong = tuple(term for term in terms if not term.weak)
         self._forget_old()
-        where, values = _filters(query)
+        filters = Filters(query)
         names = tuple(term.text for term in strong or terms)
         if not terms or not self._total:
             return Ranked((), names, ())
         if strong:
-            rows, dropped = self._by_rarity(strong, where, values)
+            rows, dropped = self._by_rarity(strong, filters, query.limit)
         else:
-            rows, dropped = self._together(terms, where, values), ()
+            rows, dropped = self._together(terms, filters), ()
         if not rows:
-            rows = self._substrings(strong or terms, where, values)
-        near = self._neighbours(rows, where, values, widen=len(strong) >= _SENTENCE)
+            rows = self._substrings(strong or terms, filters)
+        near = self._neighbours(rows, filters, widen=len(strong) >= _SENTENCE)
         ranked = [(row, score, near.pop(row, 0.0)) for row, score in rows.items()]
         ranked += [(row, 0.0, gain) for row, gain in near.items()]
         ranked.sort(key=lambda item: (-item[1] - item[2], -item[0]))
         return Ranked(ranked[: query.limit], names, dropped)
 
     def _by_rarity(
-        self, terms: Sequence[Term], where: str, values: list[object]
+        self, terms: Sequence[Term], filters: Filters, limit: int
     ) -> tuple[dict[int, float], tuple[str, ...]]:
         chosen, optional, dropped = self._choose(terms)
         if not chosen:
-            return self._together(terms, where, values), ()
+            return self._together(terms, filters), ()
         match = " OR ".join(chosen)
-        best = f" ORDER BY rank, words.rowid DESC LIMIT {_BEST}"
-        rows: dict[int, float] = {row: -rank for row, rank in self._run("rank", match, where + best, values)}
+        rows = self._best(match, filters, limit)
         for expression in optional:
             gain = math.log(1 + self._total / (1 + self._frequency(expression)))
             sql = "SELECT rowid FROM words WHERE words MATCH ?"
@@ -86,6 +85,21 @@ class Lookup:
                 if row in rows:
                     rows[row] += gain
         return rows, dropped
+
+    def _best(self, match: str, filters: Filters, limit: int) -> dict[int, float]:
+        """Return the best rows with their scores.
+
+        Filtering a row costs as much as scoring it, so first only the best are filtered, and all of them
+        only if that leaves too few.
+        """
+        best = f" ORDER BY rank, words.rowid DESC LIMIT {_BEST}"
+        sql = f"SELECT rowid, rank FROM words WHERE words MATCH ?{filters.days}{best}"  # noqa: S608
+        rows = {row: -rank for row, rank in self._db.execute(sql, (match, *filters.day_values))}
+        sql = f"SELECT d.row FROM doc d WHERE d.row IN ({','.join('?' * len(rows))}){filters.rest}"  # noqa: S608
+        fitting = {row for (row,) in self._db.execute(sql, (*rows, *filters.rest_values))}
+        if len(rows) < _BEST or len(fitting) >= limit:
+            return {row: score for row, score in rows.items() if row in fitting}
+        return {row: -rank for row, rank in self._joined("words.rowid, rank", match, filters, best)}
 
     def _choose(self, terms: Sequence[Term]) -> tuple[list[str], list[str], tuple[str, ...]]:
         """Return the expressions that find rows, those that only add to a score, and what is left out."""
@@ -109,24 +123,24 @@ class Lookup:
         left_out = tuple(term.text for term in terms if term.whole in dropped)
         return chosen, rest[:_OPTIONAL], left_out
 
-    def _together(self, terms: Sequence[Term], where: str, values: list[object]) -> dict[int, float]:
+    def _together(self, terms: Sequence[Term], filters: Filters) -> dict[int, float]:
         """Find the newest rows that hold every term, those with it in the heading first."""
         forms = [term.whole for term in terms if self._frequency(term.whole)]
         if not forms:
             return {}
         match = " AND ".join(forms)
         order = f" ORDER BY words.rowid DESC LIMIT {_NEWEST}"
-        rows = {row: 0.5 for (row,) in self._run("words.rowid", match, where + order, values)}
-        for (row,) in self._run("words.rowid", f"{{heading topic}} : ({match})", where + order, values):
-            rows[row] = 1.0
+        rows = {row: 0.5 for (row,) in self._joined("words.rowid", match, filters, order)}
+        titled = "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ?"
+        for (row,) in self._db.execute(titled, (f"{{heading topic}} : ({match})", min(rows, default=0))):
+            if row in rows:
+                rows[row] = 1.0
         if not rows and len(terms) > 1 and any(not term.weak for term in terms):
             rarest = min(forms, key=self._frequency)
-            rows = {row: 0.25 for (row,) in self._run("words.rowid", rarest, where + order, values)}
+            rows = {row: 0.25 for (row,) in self._joined("words.rowid", rarest, filters, order)}
         return rows
 
-    def _neighbours(
-        self, rows: dict[int, float], where: str, values: list[object], *, widen: bool
-    ) -> dict[int, float]:
+    def _neighbours(self, rows: dict[int, float], filters: Filters, *, widen: bool) -> dict[int, float]:
         """Give a row a share of its neighbours' scores in the session: answers stand beside questions.
 
         With `widen`, neighbours that hold no word of the query come in too.
@@ -140,9 +154,9 @@ class Lookup:
         marks = ",".join("?" * len(sessions))
         sql = (
             f"SELECT d.session, d.row FROM doc d WHERE d.session IN ({marks})"  # noqa: S608
-            f"{where.replace('words.rowid', 'd.row')} ORDER BY d.session, d.seq, d.row LIMIT {_AROUND}"
+            f"{filters.on('d.row')} ORDER BY d.session, d.seq, d.row LIMIT {_AROUND}"
         )
-        line = self._db.execute(sql, [*sessions, *values]).fetchall()
+        line = self._db.execute(sql, [*sessions, *filters.values]).fetchall()
         near: dict[int, float] = {}
         last = len(line) - 1
         for at, (session, row) in enumerate(line):
@@ -156,7 +170,7 @@ class Lookup:
                         near[neighbour] = near.get(neighbour, 0.0) + share * score
         return near
 
-    def _substrings(self, terms: Iterable[Term], where: str, values: list[object]) -> dict[int, float]:
+    def _substrings(self, terms: Iterable[Term], filters: Filters) -> dict[int, float]:
         """Look for parts of words in the newest documents, when words found nothing."""
         wanted = [term.text for term in terms if len(term.text) > 2 or not term.text.isascii()][:8]
         if not wanted:
@@ -165,17 +179,17 @@ class Lookup:
         patterns = [f"%{_literal(text)}%" for text in wanted for _ in range(2)]
         sql = (
             f"SELECT b.row FROM (SELECT row, heading, text FROM body ORDER BY row DESC LIMIT {_SCANNED}) b "  # noqa: S608
-            f"JOIN doc d ON d.row = b.row WHERE {likes}{where.replace('words.rowid', 'b.row')} "
+            f"JOIN doc d ON d.row = b.row WHERE {likes}{filters.on('b.row')} "
             f"ORDER BY b.row DESC LIMIT {_NEWEST}"
         )
-        return {row: 0.1 for (row,) in self._db.execute(sql, [*patterns, *values])}
+        return {row: 0.1 for (row,) in self._db.execute(sql, [*patterns, *filters.values])}
 
-    def _run(self, what: str, match: str, where: str, values: list[object]) -> list[tuple[int, ...]]:
-        columns = "words.rowid, rank" if what == "rank" else what
+    def _joined(self, columns: str, match: str, filters: Filters, order: str) -> list[tuple[Any, ...]]:
         sql = (
-            f"SELECT {columns} FROM words CROSS JOIN doc d ON d.row = words.rowid WHERE words MATCH ?{where}"  # noqa: S608
+            f"SELECT {columns} FROM words CROSS JOIN doc d ON d.row = words.rowid "  # noqa: S608
+            f"WHERE words MATCH ?{filters.on('words.rowid')}{order}"
         )
-        return self._db.execute(sql, [match, *values]).fetchall()
+        return self._db.execute(sql, [match, *filters.values]).fetchall()
 
     def _frequency(self, expression: str) -> int:
         """Return in how many rows an expression stands, at most a little over FREQUENT."""
@@ -197,31 +211,41 @@ def _literal(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _filters(query: Query) -> tuple[str, list[object]]:
-    """Return the SQL conditions of a query's filters, each with ` AND ` in front, and their values."""
-    where: list[str] = []
-    values: list[object] = []
+class Filters:
+    """A query's filters as SQL: days as a range of row numbers, the rest on the table `doc d`."""
 
-    def within(column: str, allowed: Iterable[str]) -> None:
+    def __init__(self, query: Query) -> None:
+        self.days, self.rest = "", ""
+        self.day_values: list[object] = []
+        self.rest_values: list[object] = []
+        if query.since or query.until:
+            self.days += " AND rowid >= ?"
+            self.day_values.append(max(tables.row_of(query.since), tables.FIRST_DAY))
+        if query.until:
+            self.days += " AND rowid < ?"
+            self.day_values.append(tables.row_of(query.until) + tables.FIRST_DAY)
+        if query.scopes:
+            self._within("scope", query.scopes)
+        if query.layers:
+            self._within("layer", query.layers)
+        if not query.trust >= TRUSTS:
+            self._within("trust", query.trust)
+        if query.branches is not None:
+            self._within("branch", {"", *query.branches})
+        if query.topic:
+            self.rest += " AND (d.topic = ? OR d.file IN (SELECT id FROM file WHERE rel LIKE ? ESCAPE '\\'))"
+            self.rest_values += [tables.topic_key(query.topic), f"%/{_literal(query.topic)}.md"]
+
+    @property
+    def values(self) -> list[object]:
+        """The values of all conditions."""
+        return self.day_values + self.rest_values
+
+    def on(self, row: str) -> str:
+        """Return all conditions, each with ` AND ` in front, with `row` as the row's number."""
+        return self.days.replace("rowid", row) + self.rest
+
+    def _within(self, column: str, allowed: Iterable[str]) -> None:
         chosen = sorted(allowed)
-        where.append(f"{column} IN ({','.join('?' * len(chosen))})")
-        values.extend(chosen)
-
-    if query.since or query.until:
-        where.append("words.rowid >= ?")
-        values.append(max(tables.row_of(query.since), 1 << 28))
-    if query.until:
-        where.append("words.rowid < ?")
-        values.append(tables.row_of(query.until) + (1 << 28))
-    if query.scopes:
-        within("d.scope", query.scopes)
-    if query.layers:
-        within("d.layer", query.layers)
-    if not query.trust >= TRUSTS:
-        within("d.trust", query.trust)
-    if query.topic:
-        where.append("(d.topic = ? OR d.file IN (SELECT id FROM file WHERE rel LIKE ? ESCAPE '\\'))")
-        values += [tables.topic_key(query.topic), f"%/{_literal(query.topic)}.md"]
-    if query.branches is not None:
-        within("d.branch", {"", *query.branches})
-    return "".join(f" AND {condition}" for condition in where), values
+        self.rest += f" AND d.{column} IN ({','.join('?' * len(chosen))})"
+        self.rest_values += chosen

@@ -122,6 +122,7 @@ class StoreSource:
         return True
 
 
+_DAYS = ("date", "verified", "valid-until")
 _MANY = frozenset(layer.name for layer in LAYERS.values() if layer.many)
 _SINGLE = frozenset(f"{layer.name}.md" for layer in LAYERS.values() if layer.searchable)
 
@@ -217,9 +218,19 @@ def _entries(text: str, place: Place, rel: str) -> Iterator[Document]:
 
 
 def _document(entry: Entry, scope: Scope, layer: str, topic: str, rel: str) -> Document:
-    more = [field.value for field in entry.fields if field.label.lower() not in _SHOWN_ELSEWHERE]
+    from lamina.formats.dates import parse_day
+    from lamina.formats.entry import IMPORTANCE, parse_importance
+
+    fields: dict[str, str] = {}
+    more: list[str] = []
+    for field in entry.fields:
+        label = field.label.lower()
+        fields.setdefault(label, field.value)
+        if label not in _SHOWN_ELSEWHERE:
+            more.append(field.value)
+    day = {label: parse_day(fields[label]) for label in _DAYS if label in fields}
     return Document(
-        entry.id,
+        fields.get("id", ""),
         scope.name,
         layer,
         topic,
@@ -227,14 +238,14 @@ def _document(entry: Entry, scope: Scope, layer: str, topic: str, rel: str) -> D
         entry.body,
         rel,
         entry.line,
-        entry.date,
-        entry.importance,
+        day.get("date"),
+        parse_importance(fields.get("importance", "")) or IMPORTANCE,
         entry.trust,
         entry.volatility or "",
-        entry.verified,
-        entry.valid_until,
-        entry.source,
-        entry.branch,
+        day.get("verified"),
+        day.get("valid-until"),
+        fields.get("source", ""),
+        fields.get("branch", ""),
         " ".join(more),
     )
 

@@ -22,6 +22,7 @@ SCHEMA = 1
 _DAY_BITS = 28
 _MARSHAL = 2  # the last version whose bytes depend on the values alone
 _LOW = (1 << _DAY_BITS) - 1
+FIRST_DAY = 1 << _DAY_BITS
 _DAYS = [Document._fields.index(name) for name in ("date", "verified", "valid_until")]
 _MONTHS = "January February March April May June July August September October November December"
 # Columns of `words` and their weights in bm25; chosen on questions about sessions and entries.

@@ -21,8 +21,9 @@ MAX_QUERY = 4000
 # Patterns are compiled on first use: a cold search of plain words needs none of them.
 # Marks that readers leave out at will (Hebrew points, Arabic vowels, soft hyphen, joiners).
 _SILENT = "[\u00ad\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d\u2060\ufeff]+"
-_HUMP = r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}"
-_CAMEL = rf"\b[A-Za-z][A-Za-z0-9]{{0,62}}(?:{_HUMP})[A-Za-z0-9]{{0,62}}\b"
+# A capital behind a small letter, or the last of several before a word; capitals first, as they are rare.
+_HUMP = r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z]{2})"
+_CAMEL = rf"\b[A-Za-z][A-Za-z0-9]{{0,62}}{_HUMP}[A-Za-z0-9]{{0,62}}\b"
 _HUMPS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _SIGNED = r"(?<![\w])([A-Za-z])(\+\+|#)(?![\w#+])"
 _SIGNS = {"++": "plusplus", "#": "sharp"}
