@@ -43,7 +43,9 @@ NAMES = ("parseTopicFile", "memory_search", "src/index.py", "retry-after", "HTTP
 DRIVER = """
 import sys, argparse, json, time
 parser = argparse.ArgumentParser()
-parser.add_argument("query"); parser.add_argument("--root"); parser.add_argument("--json", action="store_true")
+parser.add_argument("query")
+parser.add_argument("--root")
+parser.add_argument("--json", action="store_true")
 args = parser.parse_args()
 from datetime import date
 from lamina.index.embedded import Embedded

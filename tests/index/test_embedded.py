@@ -305,3 +305,34 @@ def test_killed_at_any_point_it_stays_searchable(tmp_path: Path) -> None:
         assert texts(index, "alpha7 number 3")[:1] == ["alpha7 number 3"]
         assert index.check(source) == []
         index.close()
+
+
+def test_threads_take_turns(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    source = MemorySource(document(f"word{n} gateway", n, file=f"f{n}.md") for n in range(20))
+    index = with_index(tmp_path, source)
+
+    def work(n: int) -> bool:
+        source.put(f"f{n}.md", [document(f"fresh{n} gateway", n, file=f"f{n}.md")])
+        index.refresh(source)
+        return texts(index, f"fresh{n}")[:1] == [f"fresh{n} gateway"]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(20)))
+    assert index.check(source) == []
+
+
+def test_an_index_that_another_program_keeps_locked_is_left_to_it(tmp_path: Path) -> None:
+    source = source_of("old text")
+    index = Embedded(tmp_path, wait_s=0.05)
+    index.refresh(source)
+    blocker = sqlite3.connect(tmp_path / NAME, isolation_level=None)
+    blocker.execute("BEGIN EXCLUSIVE")
+    assert index.refresh(source).busy
+    assert "could not be read" in index.search(Query("old")).notes[0]
+    late = Embedded(tmp_path, wait_s=0.05)
+    late.refresh(source)
+    assert texts(late, "old") == ["old text"]
+    blocker.close()
+    assert texts(index, "old") == ["old text"]

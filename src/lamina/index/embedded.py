@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from _thread import RLock
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ class Embedded:
         self._lookup: Lookup | None = None
         self._inode: tuple[int, int] | None = None
         self._source: Source | None = None
+        self._one = RLock()  # threads of a server take turns: they share one transaction
         self._known: tuple[int, Mapping[str, tables.Known]] | None = None
 
     @property
@@ -59,6 +61,10 @@ class Embedded:
 
     def refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
         """Take in what changed since the last refresh; a missing or damaged index is built anew."""
+        with self._one:
+            return self._refresh(source, touched)
+
+    def _refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
         self._source = source
         reason = self._open()
         if reason:
@@ -68,41 +74,46 @@ class Embedded:
         except Busy:
             return Changes(busy=True)
         except sqlite3.DatabaseError as problem:
+            if _is(problem, sqlite3.SQLITE_BUSY):
+                return Changes(busy=True)
             return self._recover(source, problem)
 
     def rebuild(self, source: Source) -> Changes:
         """Build everything anew beside the old index and put it in its place."""
-        self._source = source
-        self._open()
-        return self._build(source, "asked", anyway=True)
+        with self._one:
+            self._source = source
+            self._open()
+            return self._build(source, "asked", anyway=True)
 
     def search(self, query: Query) -> Answer:
         """Answer from what is indexed, best first, the newer one first among equals."""
-        if self._open() and (self._source is None or self.refresh(self._source) is None):
-            return Answer(
-                engines=(ENGINE,), notes=("the word index is not built yet: run lamina index rebuild",)
-            )
-        try:
-            return self._search(query)
-        except sqlite3.DatabaseError as problem:
-            if self._source is None:
-                return Answer(engines=(ENGINE,), notes=(f"the word index could not be read ({problem})",))
-            self._recover(self._source, problem)
-            return self._search(query)
+        with self._one:
+            if self._open():
+                if self._source is None:
+                    return _silent("the word index is not built yet: run lamina index rebuild")
+                self._refresh(self._source)
+            try:
+                return self._search(query)
+            except sqlite3.DatabaseError as problem:
+                if self._source is None or _is(problem, sqlite3.SQLITE_BUSY):
+                    return _silent(f"the word index could not be read ({problem})")
+                self._recover(self._source, problem)
+                return self._search(query)
 
     def check(self, source: Source) -> list[str]:
         """Compare documents and words with an index built from the source right now."""
-        reason = self._open()
-        if reason:
-            return [f"{self._path}: {reason}"]
-        fresh = Embedded("", clock=self._clock)
-        fresh._fill_memory(source)
-        try:
-            return tables.differences(self._live(), fresh._live())
-        except sqlite3.DatabaseError as problem:
-            return [f"{self._path}: {problem}"]
-        finally:
-            fresh.close()
+        with self._one:
+            reason = self._open()
+            if reason:
+                return [f"{self._path}: {reason}"]
+            fresh = Embedded("", clock=self._clock)
+            fresh._fill_memory(source)
+            try:
+                return tables.differences(self._live(), fresh._live())
+            except sqlite3.DatabaseError as problem:
+                return [f"{self._path}: {problem}"]
+            finally:
+                fresh.close()
 
     def close(self) -> None:
         """Close the database."""
@@ -145,9 +156,7 @@ class Embedded:
                     return "of another version"
             except sqlite3.DatabaseError as problem:
                 self.close()
-                if _is(problem, sqlite3.SQLITE_BUSY):
-                    continue
-                return f"damaged: {problem}"
+                return f"locked or damaged: {problem}"
             if _inode(self._path) == before:
                 self._inode = before
                 return ""
@@ -298,6 +307,10 @@ class Embedded:
         from lamina.store.locks import lock
 
         return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
+
+
+def _silent(note: str) -> Answer:
+    return Answer(engines=(ENGINE,), notes=(note,))
 
 
 def _inode(path: str) -> tuple[int, int] | None:
