@@ -8,6 +8,7 @@ from lamina.errors import NoEntry
 from lamina.formats.freshness import freshness
 from lamina.formats.slug import topic_slug
 from lamina.formats.source import SessionRef
+from lamina.store.layout import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from lamina.store.store import Located, Store
 
 SPOKEN = "said directly"
+LONGEST_NUMBER = 10
 
 
 def choose(store: Store, filters: Filters) -> Iterator[Located]:
@@ -33,12 +35,18 @@ def passes(located: Located, filters: Filters) -> bool:
     entry = located.entry
     if entry.trust not in filters.trust:
         return False
-    if filters.topic and filters.topic not in (located.topic, located.slug, located.topic.casefold()):
-        return topic_slug(filters.topic) == located.slug
+    if filters.topic and not _is_topic(located, filters.topic):
+        return False
     day = entry.date
     if filters.since and (day is None or day < filters.since):
         return False
     return not (filters.until and (day is None or day > filters.until))
+
+
+def _is_topic(located: Located, name: str) -> bool:
+    return name.casefold() in (located.topic.casefold(), located.slug.casefold()) or (
+        topic_slug(name) == located.slug
+    )
 
 
 def newest_first(entries: Iterable[Located]) -> list[Located]:
@@ -66,7 +74,7 @@ def item(located: Located, today: date) -> dict[str, Any]:
         "trust": entry.trust,
         "freshness": fresh.grade,
         "age_days": fresh.age_days,
-        "source": next((field.value for field in entry.fields if field.label == "Source"), ""),
+        "source": entry.source,
     }
 
 
@@ -77,12 +85,29 @@ def whole(located: Located, today: date) -> dict[str, Any]:
     return item(located, today) | {"fields": fields, "body": entry.body, "text": entry.raw}
 
 
-def found(store: Store, id_: str) -> Located:
-    """Return the entry of this id; raises NoEntry with the nearest way to find it."""
-    located = store.find(id_)
+def found(store: Store, text: str) -> Located:
+    """Return the entry that is meant: by its id, an earlier id, or `file:line`; raises NoEntry.
+
+    The place is how an entry can be named that a person wrote and that has no id yet. Any line of the
+    entry will do.
+    """
+    name = text.strip()
+    located = store.find(name) or _at(store, name)
     if located is None:
-        raise NoEntry(f"no entry has the id {id_!r}", "`lamina list` and `lamina search` show ids")
+        raise NoEntry(f"no entry has the id {name!r}", "`lamina list` and `lamina search` show ids")
     return located
+
+
+def _at(store: Store, name: str) -> Located | None:
+    rel, _, line = name.rpartition(":")
+    place = place_of(rel)
+    if place is None or not (line.isascii() and line.isdigit() and len(line) < LONGEST_NUMBER):
+        return None
+    for ref in store.topics(place.scope, place.layer):
+        if ref.rel == rel:
+            before = [each for each in store.entries_in(ref) if each.entry.line <= int(line)]
+            return before[-1] if before else None
+    return None
 
 
 def learnt(entries: Iterable[Located], limit: int) -> list[dict[str, Any]]:

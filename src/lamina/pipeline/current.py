@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from lamina.errors import UnknownScope
 from lamina.formats import state as states
 from lamina.formats import working as workings
+from lamina.formats.dates import render_time
 from lamina.formats.freshness import state_freshness, working_freshness
 from lamina.pipeline.redact import redact
-from lamina.store.files import read_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from lamina.store.store import Store
     from lamina.store.write import Writing
 
-    Register = Callable[[Writing], object] | None
+    Register = Callable[[Writing], Scope] | None
 
 
-def show_state(store: Store, scope: Scope, now: datetime) -> dict[str, Any]:
+def show_state(store: Store | None, scope: Scope, now: datetime) -> dict[str, Any]:
     """Return the sections of the workspace's state, each with its grade and age."""
     rel, text = _read(store, scope, "state")
-    sections = []
+    sections: list[dict[str, Any]] = []
     for section in states.parse_state(text).sections:
         fresh = state_freshness(section.verified, now)
         sections.append(
             {
                 "title": section.title,
                 "text": section.text,
-                "verified": section.verified.isoformat() if section.verified else None,
+                "verified": render_time(section.verified) if section.verified else None,
                 "grade": fresh.grade,
                 "age_days": fresh.age_days,
             }
@@ -40,7 +40,7 @@ def show_state(store: Store, scope: Scope, now: datetime) -> dict[str, Any]:
     return {"file": rel, "sections": sections}
 
 
-def show_working(store: Store, scope: Scope, now: datetime) -> dict[str, Any]:
+def show_working(store: Store | None, scope: Scope, now: datetime) -> dict[str, Any]:
     """Return the agent's own head for the workspace, with its grade; an empty text means not started."""
     rel, text = _read(store, scope, "working")
     working = workings.parse_working(text)
@@ -100,9 +100,11 @@ def write_working(
     return {"file": rel, "status": "written"}
 
 
-def _read(store: Store, scope: Scope, layer: str) -> tuple[str, str]:
-    path = store.layout.layer_file(_workspace(scope, layer), layer)
-    return store.layout.rel(path), read_optional(path) or ""
+def _read(store: Store | None, scope: Scope, layer: str) -> tuple[str, str]:
+    """Return the file's path in the store and its text, both empty where there is none."""
+    rel = f"{_workspace(scope, layer).folder}/{layer}.md"
+    text = store.text(rel) if store else None
+    return (rel if text is not None else "", text or "")
 
 
 def _edit(
@@ -115,10 +117,9 @@ def _edit(
     dry_run: bool,
     register: Register,
 ) -> str:
-    rel = store.layout.rel(store.layout.layer_file(_workspace(scope, layer), layer))
+    _workspace(scope, layer)
     with store.writing(label=layer, at=now, dry_run=dry_run) as batch:
-        if register is not None:
-            register(batch)
+        rel = f"{(register(batch) if register else scope).folder}/{layer}.md"
         batch.edit(rel, change)
     return rel
 

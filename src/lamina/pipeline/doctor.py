@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lamina import errors
 from lamina.formats.freshness import freshness
-from lamina.pipeline import system_doc
+from lamina.pipeline import commit, purge, system_doc
 from lamina.store import git, notes
+from lamina.store.tombstones import Graves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from lamina.store.store import Store
@@ -33,20 +32,36 @@ class Finding(NamedTuple):
     hint: str = ""
 
 
-def examine(
-    store: Store, now: datetime, check_index: Callable[[], list[str]], *, fix: bool = False
-) -> list[Finding]:
-    """Run every check. With `fix`, derived data (ledger, index, SYSTEM.md) is made anew; memory is never touched."""
-    findings = [
+class Derived(NamedTuple):
+    """What looks after the index: `check` tells differences to the files, `rebuild` makes it anew."""
+
+    check: Callable[[], list[str]]
+    rebuild: Callable[[], int]
+
+
+def examine(store: Store, now: datetime, index: Derived, *, fix: bool = False) -> list[Finding]:
+    """Run every check. With `fix`, derived data (the index, SYSTEM.md) is made anew; memory is never touched."""
+    return [
         *machine(store.root),
         *permissions(store.root),
         *files_of(store),
         *entries_of(store, now),
         *waiting(store),
-        *derived(store, now, check_index, fix=fix),
+        *index_of(index, fix=fix),
+        *system_document(store, now, fix=fix),
         *history(store),
     ]
-    return findings or [Finding("ok", "nothing to check")]
+
+
+def nothing(root: Path) -> Finding:
+    """Say that there is no store yet."""
+    return Finding("ok", f"there is no store at {root} yet", "`lamina import` makes one")
+
+
+def told(warnings: Iterable[str]) -> Iterator[Finding]:
+    """Turn what could not be used of settings and project files into findings."""
+    for warning in warnings:
+        yield Finding("warning", warning, "correct it there")
 
 
 def machine(root: Path) -> Iterator[Finding]:
@@ -78,36 +93,36 @@ def files_of(store: Store) -> Iterator[Finding]:
     yield Finding("ok", f"{count} memories can be read")
     for problem in store.problems:
         yield Finding("error", str(problem), "repair or move that file; nothing else is affected")
-    for folder, names, files in os.walk(store.root):
-        if Path(folder) == store.root:
+    told = {problem.path for problem in store.problems}
+    for path in links(store.root):
+        if str(path) not in told:
+            yield Finding(
+                "error", f"{path} is a symbolic link and is ignored", "put a real file in its place"
+            )
+
+
+def links(root: Path) -> Iterator[Path]:
+    """Yield the symbolic links inside a store."""
+    for folder, names, files in os.walk(root):
+        if Path(folder) == root:
             names[:] = [name for name in names if name not in (".git", "index", "state", "logs")]
-        for name in [*names, *files]:
-            path = Path(folder, name)
-            if path.is_symlink():
-                yield Finding(
-                    "error", f"{path} is a symbolic link and is ignored", "put a real file in its place"
-                )
+        yield from (path for name in [*names, *files] if (path := Path(folder, name)).is_symlink())
 
 
 def entries_of(store: Store, now: datetime) -> Iterator[Finding]:
-    """Check ids, and tell what has gone stale."""
-    ids: Counter[str] = Counter()
+    """Check ids and tombstones, and tell what has gone stale."""
+    for problem in store.doubles()[:MANY]:
+        yield Finding(
+            "error", str(problem), "remove the second one's Id line: the next write gives a new one"
+        )
     without = stale = 0
     for located in store.entries():
         entry = located.entry
-        if entry.id:
-            ids[entry.id] += 1
-        else:
-            without += 1
+        without += not entry.id
         fresh = freshness(
             entry.date, entry.verified, entry.valid_until, entry.volatility, entry.body, now.date()
         )
         stale += entry.trust == "approved" and fresh.grade in ("stale", "expired")
-    doubled = [id_ for id_, count in ids.items() if count > 1]
-    for id_ in doubled[:MANY]:
-        yield Finding(
-            "error", f"the id {id_} stands at {ids[id_]} entries", "give all but one a new id, or remove them"
-        )
     if without:
         yield Finding(
             "warning",
@@ -120,6 +135,11 @@ def entries_of(store: Store, now: datetime) -> Iterator[Finding]:
             f"{stale} memories are stale or expired",
             "`lamina edit ID --verified today` confirms one",
         )
+    for scope in store.scopes():
+        for problem in Graves.load(store, scope).problems:
+            yield Finding(
+                "warning", str(problem), "that line is kept and forbids nothing; correct or remove it"
+            )
 
 
 def waiting(store: Store) -> Iterator[Finding]:
@@ -139,32 +159,42 @@ def waiting(store: Store) -> Iterator[Finding]:
         )
 
 
-def derived(
-    store: Store, now: datetime, check_index: Callable[[], list[str]], *, fix: bool
-) -> Iterator[Finding]:
-    """Check the index and SYSTEM.md against the files."""
+def index_of(index: Derived, *, fix: bool) -> Iterator[Finding]:
+    """Check the index against the files."""
     try:
-        differences = check_index()
+        differences = index.check()
     except errors.LaminaError as problem:
         differences = [problem.message]
-    if differences:
-        hint = "" if fix else "`lamina doctor --fix` or `lamina index rebuild` makes it anew"
-        level = "ok" if fix else "warning"
+    if not differences:
+        yield Finding("ok", "the index agrees with the files")
+    elif fix:
+        count = index.rebuild()
         yield Finding(
-            level, f"the index differs from the files: {differences[0]}" + (", rebuilt" if fix else ""), hint
+            "ok", f"the index differed from the files ({differences[0]}); built anew: {count} memories"
         )
     else:
-        yield Finding("ok", "the index agrees with the files")
-    if system_doc.is_stale(store):
-        if fix and not store.read_only:
-            system_doc.refresh(store, now)
-            yield Finding("ok", "SYSTEM.md was out of date, written anew")
-        else:
-            yield Finding("warning", "SYSTEM.md is out of date", "`lamina tick` writes it anew")
+        yield Finding(
+            "warning",
+            f"the index differs from the files: {differences[0]}",
+            "`lamina doctor --fix` or `lamina index rebuild` makes it anew",
+        )
+
+
+def system_document(store: Store, now: datetime, *, fix: bool) -> Iterator[Finding]:
+    """Check whether SYSTEM.md says what the store holds."""
+    if store.read_only or not system_doc.is_stale(store):
+        return
+    if fix:
+        system_doc.refresh(store, now)
+        yield Finding("ok", "SYSTEM.md was out of date, written anew")
+    else:
+        yield Finding("warning", "SYSTEM.md is out of date", "`lamina tick` writes it anew")
 
 
 def history(store: Store) -> Iterator[Finding]:
-    """Check the store's git repository."""
+    """Check the store's git repository, and that no purge stopped half-way."""
+    if purge.is_unfinished(store.layout):
+        yield Finding("warning", "a purge was stopped before it was done", "`lamina tick` finishes it")
     if not (store.root / ".git").exists():
         yield Finding(
             "warning",
@@ -172,10 +202,10 @@ def history(store: Store) -> Iterator[Finding]:
             "install git; the next write makes it",
         )
         return
-    obstacle = git.obstacle(store.root)
+    obstacle = git.obstacle(store.root) or commit.failure(store.layout)
     if obstacle:
         yield Finding(
-            "error", f"nothing can be committed: {obstacle}", "settle it with git, nothing is lost meanwhile"
+            "error", f"nothing can be committed: {obstacle}", "settle it with git; nothing is lost meanwhile"
         )
     elif git.is_dirty(store.layout):
         yield Finding("ok", "the last writes wait to be committed")

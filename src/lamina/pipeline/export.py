@@ -41,15 +41,19 @@ def as_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def write(path: Path, text: str, *, force: bool) -> None:
+def write(path: Path, text: str, *, force: bool, dry_run: bool = False) -> None:
     """Write the document to a file of the person's; an existing one only when forced."""
+    if path.is_dir():
+        raise Refused(f"{path} is a folder", "name a file in it")
     if path.exists() and not force:
         raise Refused(f"{path} is there already", "choose another name, or give --force")
+    if not path.parent.is_dir():
+        raise NoSuchFile(f"{path.parent} is not a folder", "make the folder first")
+    if dry_run:
+        return
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             file.write(text)
-    except FileNotFoundError:
-        raise NoSuchFile(f"{path.parent} is not a folder", "make the folder first") from None
     except OSError as problem:
         raise UnwritableStore(
             f"{path}: can't be written ({problem.strerror})", "choose another place"

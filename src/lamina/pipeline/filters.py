@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from lamina.errors import UsageError
+from lamina.errors import UnknownScope, UsageError
 from lamina.formats.layers import layer_named
-from lamina.formats.scope import GLOBAL, Scope, parse_scope
+from lamina.formats.scope import Scope, parse_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lamina.index.base import Query
+
 TRUSTS = ("approved", "candidate", "superseded", "forgotten")
 IN_FORCE = frozenset({"approved", "candidate"})
 DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+class Asked(TypedDict, total=False):
+    """The filters as a person or a program says them.
+
+    `scope`: `all`, `global`, `workspace` or `workspace:KEY` (default: here and global). `topic`: its title or
+    file name. `trust`: a comma list, or `all` (default: what is in force). `since` and `until`: UTC days, or
+    `7d` for that long ago.
+    """
+
+    scope: str | None
+    layer: str | None
+    topic: str | None
+    trust: str | None
+    since: str | date | None
+    until: str | date | None
 
 
 class Filters(NamedTuple):
@@ -50,6 +68,24 @@ def parse_filters(
     )
 
 
+def question(text: str, here: Scope, today: date, *, limit: int, filters: Asked) -> Query:
+    """Make the query of a search; raises UsageError, UnknownLayer or UnknownScope."""
+    from lamina.pipeline import recall
+
+    layer, trust = filters.get("layer"), filters.get("trust")
+    return recall.question(
+        text,
+        here=here,
+        scope=filters.get("scope") or "",
+        layers=(layer,) if layer else (),
+        topic=filters.get("topic") or "",
+        trust=_names(trust) if trust else (),
+        since=parse_when(filters.get("since"), today),
+        until=parse_when(filters.get("until"), today),
+        limit=limit,
+    )
+
+
 def parse_scopes(text: str | None, current: Scope) -> tuple[Scope, ...] | None:
     """Return the scopes that `text` names: by default the current workspace and global."""
     match text:
@@ -58,6 +94,8 @@ def parse_scopes(text: str | None, current: Scope) -> tuple[Scope, ...] | None:
         case "all":
             return None
         case "workspace":
+            if current.key is None:
+                raise UnknownScope("there is no workspace here", "name one: --scope workspace:KEY")
             return (current,)
         case "global":
             return (Scope(None),)
@@ -67,16 +105,18 @@ def parse_scopes(text: str | None, current: Scope) -> tuple[Scope, ...] | None:
 
 def scope_for_writing(text: str | None, current: Scope) -> Scope:
     """Return the one scope that a write goes to: by default the current workspace."""
-    if text in (None, "", "workspace"):
+    if text is None or text == "":
         return current
-    return Scope(None) if text == GLOBAL else parse_scope(str(text))
+    if text == "workspace" and current.key is None:
+        raise UnknownScope("there is no workspace here", "name one: --scope workspace:KEY")
+    return current if text == "workspace" else parse_scope(text)
 
 
 def parse_trust(value: str | Iterable[str] | None) -> frozenset[str]:
     """Parse a comma list of trusts; `all` means every one, nothing means those in force."""
     if value is None or value == "":
         return IN_FORCE
-    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else list(value)
+    names = _names(value) if isinstance(value, str) else list(value)
     if names == ["all"]:
         return frozenset(TRUSTS)
     unknown = [name for name in names if name not in TRUSTS]
@@ -90,13 +130,19 @@ def parse_when(value: str | date | None, today: date) -> date | None:
     if value is None or isinstance(value, date):
         return value
     text = value.strip().lower()
+    if not text:
+        return None
     if text in ("today", "yesterday"):
         return today - timedelta(days=text == "yesterday")
     try:
         if text[-1:] in DAYS:
             return today - timedelta(days=int(text[:-1]) * DAYS[text[-1]])
-        return date.fromisoformat(text[:10])
+        return date.fromisoformat(text)
     except (ValueError, OverflowError):
         raise UsageError(
             f"{value!r} is not a day", "write 2026-11-30, or 7d, 2w, 3m for that long ago"
         ) from None
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

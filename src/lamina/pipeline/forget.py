@@ -1,15 +1,16 @@
-"""Forgetting: the entry is marked, a tombstone keeps its content from coming back, a purge removes the text."""
+"""Forgetting: the entry is marked and a tombstone keeps its content from coming back."""
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from lamina.errors import NoEntry
-from lamina.formats.entry import Entry, with_field
-from lamina.formats.note import Note, parse_note, render_note
+from lamina.formats.entry import Entry, parse_topic, render_topic, with_field
 from lamina.formats.source import SessionRef
-from lamina.store import journal, notes, tombstones
+from lamina.formats.tombstone import Tombstone, parse_tombstones, render_tombstones
+from lamina.pipeline.redact import redact
+from lamina.store import tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from lamina.store.store import Located, Store
     from lamina.store.write import Writing
-
-SALT_BYTES = 16
 
 
 def choose(
@@ -32,10 +31,12 @@ def choose(
 ) -> list[Located]:
     """Return the entries that are meant: by id (NoEntry if one is missing), or all that fit every other word.
 
-    `forgotten` asks for those that are forgotten already, else for those that are not.
+    `forgotten` asks for those that are forgotten already, else for those that are not; one that is named by
+    its id is meant either way.
     """
     if ids:
-        return [_found(store, id_) for id_ in dict.fromkeys(ids)]
+        found = [_found(store, id_) for id_ in dict.fromkeys(ids)]
+        return list({(each.rel, each.entry.line): each for each in found}.values())
     chosen = []
     for located in store.entries():
         entry = located.entry
@@ -45,128 +46,113 @@ def choose(
             continue
         if since is not None and (entry.date is None or entry.date < since):
             continue
-        if session is not None and not _is_from(entry, session):
+        if session is not None and not is_from(entry, session):
             continue
         chosen.append(located)
     return chosen
 
 
 def bury(
-    store: Store,
-    entries: Iterable[Located],
-    now: datetime,
-    *,
-    reason: str = "",
-    purge: bool = False,
-    dry_run: bool = False,
-) -> dict[str, Any]:
-    """Forget entries in one write; with `purge` their text leaves the disk as far as it is ours to remove."""
-    chosen = list(entries)
-    with store.writing(label="purge" if purge else "forget", at=now, dry_run=dry_run) as batch:
-        for located in chosen:
-            entry = located.entry
-            tombstones.bury(batch, located.scope, entry, reason=reason)
-            if purge:
-                tombstones.purge(batch, located.scope, entry.content_hash, new_salt=_salt)
-                batch.remove(_named(located))
-            else:
-                batch.change(
-                    _named(located), lambda old: with_field(old, "Status", f"forgotten {now.date()}")
-                )
-        if purge:
-            _purge_notes(store, batch, chosen)
-    if purge and not dry_run:
-        _purge_local(store)
-    return {"entries": [_told(each) for each in chosen], "left": _left(store, chosen) if purge else []}
+    store: Store, entries: Iterable[Located], now: datetime, *, reason: str = "", dry_run: bool = False
+) -> list[dict[str, str]]:
+    """Forget entries in one write; those that are forgotten already stay as they are."""
+    why = redact(reason).text
+    told = []
+    with store.writing(label="forget", at=now, dry_run=dry_run) as batch:
+        for located in entries:
+            id_ = identified(batch, located)
+            told.append(tell(located, id_))
+            if located.entry.trust != "forgotten":
+                tombstones.bury(batch, located.scope, with_field(located.entry, "Id", id_), reason=why)
+                batch.change(id_, lambda old: with_field(old, "Status", f"forgotten {now.date()}"))
+    return told
 
 
 def release(
     store: Store, entries: Iterable[Located], now: datetime, *, dry_run: bool = False
-) -> dict[str, Any]:
+) -> list[dict[str, str]]:
     """Bring forgotten entries back and let their content be written again."""
-    chosen = [each for each in entries if each.entry.trust == "forgotten"]
+    told = []
     with store.writing(label="release", at=now, dry_run=dry_run) as batch:
-        for located in chosen:
-            tombstones.release(batch, located.scope, located.entry)
-            batch.change(_named(located), lambda old: with_field(old, "Status", None))
-    return {"entries": [_told(each) for each in chosen], "left": []}
+        for located in entries:
+            entry = located.entry
+            if entry.trust != "forgotten":
+                continue
+            told.append(tell(located, identified(batch, located)))
+            tombstones.release(batch, located.scope, entry)
+            batch.change(told[-1]["id"], lambda old: with_field(old, "Status", None))
+    return told
+
+
+def release_content(store: Store, id_: str, now: datetime, *, dry_run: bool = False) -> list[dict[str, str]]:
+    """Let the content come back whose entry is gone from disk; raises NoEntry if no tombstone names the id."""
+    told = []
+    with store.writing(label="release", at=now, dry_run=dry_run) as batch:
+        for scope in store.scopes():
+            rel = store.layout.rel(store.layout.suppressed(scope))
+            file = parse_tombstones(batch.text(rel) or "")
+            bound = [each for each in file.standing if each.id == id_]
+            if bound:
+                batch.edit(rel, partial(_released, bound, now))
+                told.append({"id": id_, "heading": bound[0].heading or "(purged)", "file": rel})
+    if not told:
+        raise missing(id_)
+    return told
+
+
+def identified(batch: Writing, located: Located) -> str:
+    """Return an entry's id; one that a person wrote without gets it, with all others of its file."""
+    if located.entry.id:
+        return located.entry.id
+    if not located.slug:
+        raise NoEntry(
+            f"{located.rel}:{located.entry.line} has no id yet", "give it one with an `**Id:**` line"
+        )
+    given: dict[tuple[int, str], str] = {}
+
+    def name(text: str | None) -> str | None:
+        topic = parse_topic(text or "")
+        for place, entry in enumerate(topic.entries):
+            if not entry.id:
+                key = (place, entry.content_hash)
+                given.setdefault(key, batch.new_id(located.scope, located.layer))
+                topic = topic.replacing(place, with_field(entry, "Id", given[key]))
+        return render_topic(topic)
+
+    batch.edit(located.rel, name)
+    wanted = located.entry.content_hash
+    topic = parse_topic(batch.text(located.rel) or "")
+    return next((entry.id for entry in topic.entries if entry.content_hash == wanted), "")
+
+
+def is_from(entry: Entry, session: str) -> bool:
+    """Tell whether an entry was learnt in a session, named with or without its host."""
+    name = session.removeprefix("session:")
+    return any(
+        isinstance(ref, SessionRef) and name in (ref.session, f"{ref.host}/{ref.session}")
+        for ref in entry.sources
+    )
+
+
+def missing(id_: str) -> NoEntry:
+    """Make the error for an id that no entry has."""
+    return NoEntry(f"no entry has the id {id_!r}", "`lamina list` and `lamina search` show ids")
+
+
+def tell(located: Located, id_: str) -> dict[str, str]:
+    """Describe an entry that was forgotten or released."""
+    return {"id": id_, "heading": located.entry.heading, "file": located.rel}
 
 
 def _found(store: Store, id_: str) -> Located:
     located = store.find(id_)
     if located is None:
-        raise NoEntry(f"no entry has the id {id_!r}", "`lamina list` and `lamina search` show ids")
+        raise missing(id_)
     return located
 
 
-def _named(located: Located) -> str:
-    if not located.entry.id:
-        raise NoEntry(
-            f"{located.rel}:{located.entry.line} has no id yet", "the next write to that file gives it one"
-        )
-    return located.entry.id
-
-
-def _is_from(entry: Entry, session: str) -> bool:
-    return any(
-        isinstance(ref, SessionRef) and session in (ref.session, f"{ref.host}/{ref.session}")
-        for ref in entry.sources
-    )
-
-
-def _told(located: Located) -> dict[str, str]:
-    return {"id": located.entry.id, "heading": located.entry.heading, "file": located.rel}
-
-
-def _purge_notes(store: Store, batch: Writing, entries: Sequence[Located]) -> None:
-    """Take what the entries were made from out of the notes."""
-    wanted: dict[tuple[str, str], list[SessionRef]] = {}
-    for located in entries:
-        for ref in located.entry.sources:
-            if isinstance(ref, SessionRef):
-                wanted.setdefault((ref.host, ref.session), []).append(ref)
-    for (host, session), refs in wanted.items():
-        name = Note(session, host).name
-        found = notes.load(store, name)
-        if found is not None:
-            batch.put(found.rel, render_note(_without(found.note, refs)))
-
-
-def _without(note: Note, refs: Sequence[SessionRef]) -> Note:
-    from dataclasses import replace
-
-    spans = {(ref.first, ref.last) for ref in refs}
-    sections = tuple(
-        replace(section, bullets=tuple(b for b in section.bullets if (b.first, b.last) not in spans), raw="")
-        for section in note.sections
-    )
-    return parse_note(render_note(replace(note, sections=sections, raw="")))
-
-
-def _purge_local(store: Store) -> None:
-    """Drop old texts that local records keep: the journal of writes and the logs."""
-    journal.clear(store.layout)
-    try:
-        left = [path for path in store.layout.logs.iterdir() if path.is_file()]
-    except OSError:
-        return
-    for path in left:
-        path.unlink(missing_ok=True)
-
-
-def _left(store: Store, entries: Sequence[Located]) -> list[str]:
-    """Say what a purge may not touch and which commands remove the text from git's history."""
-    lines = [
-        "The transcripts of the hosts were not touched; delete them yourself if they hold it.",
-        "The text is still in the store's git history. To remove it there (needs git-filter-repo):",
-    ]
-    files = sorted({located.rel for located in entries})
-    lines += [f"  git -C {store.root} filter-repo --force --invert-paths --path {rel}" for rel in files]
-    lines.append(
-        "  then write what remains of these files anew, and on every other clone: lamina sync --adopt-remote"
-    )
-    return lines
-
-
-def _salt() -> bytes:
-    return os.urandom(SALT_BYTES)
+def _released(bound: Sequence[Tombstone], now: datetime, text: str | None) -> str:
+    file = parse_tombstones(text or "")
+    for record in bound:
+        file = file.adding(record.releasing(now))
+    return render_tombstones(file)

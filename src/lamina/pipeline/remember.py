@@ -11,15 +11,16 @@ from lamina.formats.decision import Decision, render_decision
 from lamina.formats.entry import Draft
 from lamina.formats.hashing import entry_hash
 from lamina.formats.layers import layer_named
-from lamina.formats.slug import heading_of
+from lamina.formats.slug import heading_of, topic_slug
+from lamina.pipeline.filters import IN_FORCE
 from lamina.pipeline.redact import redact
 from lamina.store.tombstones import Graves, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lamina.formats.scope import Scope
-    from lamina.store.store import Store
+    from lamina.store.store import Located, Store
     from lamina.store.write import Writing
 
 IMPORTANCE = {"low": 2, "normal": 3, "high": 5}
@@ -64,37 +65,80 @@ def entry_draft(
     """Make a draft of what was said, with secrets replaced; raises UsageError for fields that can't be."""
     kind = layer_named(layer)
     if not kind.many:
-        raise BadInput(f"{kind.name} holds no entries", f"`lamina {kind.name}` writes it")
+        raise BadInput(f"{kind.name} holds no entries", _elsewhere(kind.name))
     if kind.workspace_only and scope.key is None:
         raise UnknownScope(f"{kind.name} belongs to a workspace", "go to its folder, or give --workspace KEY")
-    body = redact(text.replace("\r\n", "\n").strip()).text
+    body = _clean(text)
     if not body:
         raise BadInput("there is no text to store", "nothing is left once private and secret text is out")
-    title = redact(heading).text if heading else heading_of(body)
+    title = _line(heading) or heading_of(body)
     return Draft(
         heading=title,
         body=body,
         scope=scope,
         layer=kind.name,
-        topic=redact(topic or title).text,
+        topic=_line(topic) or title,
         date=today,
         importance=parse_importance(importance),
-        source=redact(source or "user").text,
+        source=_line(source) or "user",
         volatility=parse_volatility(volatility),
         valid_until=parse_day(until),
     )
 
 
-def decision_draft(decision: Decision, draft: Draft, topic: str | None) -> Draft:
-    """Return `draft` (of the decision's sentence) with the fixed sections of a decision as its body."""
+def decision_draft(
+    said: Decision,
+    *,
+    scope: Scope,
+    today: date,
+    topic: str | None = None,
+    importance: str | int = 3,
+    source: str | None = None,
+) -> Draft:
+    """Make a draft of a settled choice; `said.heading` is the choice in words, however long.
+
+    What does not fit into the heading opens the context, so that nothing of it is lost.
+    """
+    draft = entry_draft(
+        said.heading,
+        scope=scope,
+        today=today,
+        layer="decisions",
+        topic=topic,
+        importance=importance,
+        source=source,
+    )
+    if not _clean(said.rationale):
+        raise BadInput("a decision wants its reason", "say why it won: --rationale TEXT")
+    context = _clean(said.context)
+    if draft.body != draft.heading:
+        context = f"{draft.body}\n\n{context}".strip()
     clean = Decision(
         heading=draft.heading,
-        context=redact(decision.context).text,
-        rationale=redact(decision.rationale).text,
-        alternatives=tuple(redact(item).text for item in decision.alternatives),
-        consequences=redact(decision.consequences).text,
+        context=context,
+        rationale=_clean(said.rationale),
+        alternatives=tuple(text for text in map(_clean, said.alternatives) if text),
+        consequences=_clean(said.consequences),
     )
-    return replace(draft, layer="decisions", topic=topic or draft.heading, body=render_decision(clean))
+    return replace(draft, body=render_decision(clean))
+
+
+def codebase_draft(
+    topic: str,
+    text: str,
+    *,
+    scope: Scope,
+    today: date,
+    importance: str | int = 3,
+    source: str | None = None,
+) -> Draft:
+    """Make a draft that describes a path or a subsystem and replaces what described it before."""
+    if not _line(topic):
+        raise BadInput("a description wants its topic", "name the path or the subsystem")
+    draft = entry_draft(
+        text, scope=scope, today=today, layer="codebase", topic=topic, importance=importance, source=source
+    )
+    return replace(draft, replaces=True)
 
 
 def store_draft(
@@ -104,36 +148,83 @@ def store_draft(
     *,
     label: str = "remember",
     dry_run: bool = False,
-    register: Callable[[Writing], object] | None = None,
+    register: Callable[[Writing], Scope] | None = None,
     similar: Callable[[Draft], Sequence[str]] = lambda draft: (),
 ) -> Outcome:
     """Write a draft, unless the same content is there or was forgotten.
 
     `known` is answered only for an equal normalised hash in the same scope. `register` makes the
-    workspace known in the same batch.
+    workspace known in the same batch and may give the scope another key.
     """
-    hash_ = entry_hash(draft.heading, draft.body)
     near = tuple(similar(draft))
-    with store.writing(label=label, at=now, dry_run=dry_run) as batch:
-        refusal = Graves.load(store, draft.scope).refusal(draft.heading, draft.body)
-        if refusal is not None:
-            why = refuse(refusal)
-            return Outcome(refusal.id, "", 0, "refused", f"{why.message} ({why.hint})", near)
-        for id_ in store.with_hash(draft.scope, hash_):
-            located = store.find(id_)
-            if located is not None and located.entry.trust in ("approved", "candidate"):
-                return Outcome(id_, located.rel, located.entry.line, "known", similar=near)
-        if register is not None:
-            register(batch)
-        written = batch.add(draft)
+    try:
+        with store.writing(label=label, at=now, dry_run=dry_run) as batch:
+            if register is not None:
+                draft = replace(draft, scope=register(batch))
+            _check(store, draft)
+            written = batch.add(draft)
+    except _Settled as settled:
+        return replace(settled.outcome, similar=tuple(id_ for id_ in near if id_ != settled.outcome.id))
     return Outcome(written.id, written.rel, written.line, "written", similar=near)
+
+
+class _Settled(Exception):
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.status)
+        self.outcome = outcome
+
+
+def _check(store: Store, draft: Draft) -> None:
+    """End the write if the content was forgotten or is there already."""
+    refusal = Graves.load(store, draft.scope).refusal(draft.heading, draft.body)
+    if refusal is not None:
+        why = refuse(refusal)
+        raise _Settled(Outcome(refusal.id, "", 0, "refused", f"{why.message} ({why.hint})"))
+    hash_ = entry_hash(draft.heading, draft.body)
+    for located in _holders(store, draft.scope, hash_):
+        if located.entry.trust in IN_FORCE and _is_same_kind(located, draft):
+            raise _Settled(Outcome(located.entry.id, located.rel, located.entry.line, "known"))
+
+
+def _holders(store: Store, scope: Scope, hash_: str) -> Iterator[Located]:
+    """Yield the entries of a scope with this content, those without an id too."""
+    ids = store.with_hash(scope, hash_)
+    for id_ in filter(None, ids):
+        located = store.find(id_)
+        if located is not None:
+            yield located
+    if "" in ids:
+        yield from (
+            each for each in store.entries(scope) if not each.entry.id and each.entry.content_hash == hash_
+        )
+
+
+def _is_same_kind(located: Located, draft: Draft) -> bool:
+    """Tell whether knowing the entry makes the draft needless: a description of another path does not."""
+    return not draft.replaces or (
+        located.layer == draft.layer and topic_slug(located.topic) == topic_slug(draft.topic)
+    )
+
+
+def _elsewhere(layer: str) -> str:
+    return "it is kept by hand" if layer == "junk" else f"`lamina {layer} SECTION TEXT` writes it"
+
+
+def _clean(text: str) -> str:
+    """Return a text with one kind of line end and without secrets."""
+    return redact(text.replace("\r\n", "\n").replace("\r", "\n")).text.strip()
+
+
+def _line(text: str | None) -> str:
+    """Return a text that stands on one line, without secrets."""
+    return " ".join(redact(text).text.split()) if text else ""
 
 
 def parse_importance(value: str | int) -> int:
     """Parse 1 to 5 or low, normal, high."""
     text = str(value).strip().lower()
     number = IMPORTANCE.get(text) or (int(text) if text.isascii() and text.isdigit() else 0)
-    if not 1 <= number <= 5:  # noqa: PLR2004 - the scale of the format
+    if not 1 <= number <= 5:
         raise BadInput(f"importance {value!r} is not on the scale", "1 to 5, or low, normal, high")
     return number
 

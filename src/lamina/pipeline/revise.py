@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lamina.errors import BadInput
 from lamina.formats.entry import Entry, with_body, with_field, with_heading
@@ -12,7 +12,11 @@ from lamina.pipeline.remember import parse_day, parse_importance, parse_volatili
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import date
+    from datetime import date, datetime
+
+    from lamina.formats.scope import Scope
+    from lamina.store.store import Store
+    from lamina.store.write import Writing, Written
 
 LABELS = {
     "importance": "Importance",
@@ -21,6 +25,47 @@ LABELS = {
     "verified": "Verified",
     "trust": "Trust",
 }
+TRUSTS = ("approved", "candidate")
+
+
+def edit(
+    store: Store,
+    id_: str,
+    now: datetime,
+    *,
+    text: str | None = None,
+    fields: Mapping[str, str | None],
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Change an entry in one write; raises NoEntry."""
+    change = revision(text=text, fields=fields, today=now.date())
+    with store.writing(label="edit", at=now, dry_run=dry_run) as batch:
+        written = batch.change(id_, change)
+    return _told(written)
+
+
+def move(
+    store: Store,
+    id_: str,
+    now: datetime,
+    *,
+    scope: Scope | None = None,
+    layer: str | None = None,
+    topic: str | None = None,
+    dry_run: bool = False,
+    register: Callable[[Writing], Scope] | None = None,
+) -> dict[str, Any]:
+    """Move an entry in one write; raises NoEntry, UnknownLayer and UnknownScope."""
+    title = " ".join(redact(topic).text.split()) if topic else None
+    with store.writing(label="move", at=now, dry_run=dry_run) as batch:
+        if register is not None:
+            scope = register(batch)
+        written = batch.move(id_, scope=scope, layer=layer, topic=title)
+    return _told(written)
+
+
+def _told(written: Written) -> dict[str, Any]:
+    return {"id": written.id, "file": written.rel, "line": written.line}
 
 
 def revision(*, text: str | None, fields: Mapping[str, str | None], today: date) -> Callable[[Entry], Entry]:
@@ -30,10 +75,10 @@ def revision(*, text: str | None, fields: Mapping[str, str | None], today: date)
     the field away. The person becomes one of the entry's sources, so that no model overrules it.
     Raises BadInput for a value that can't be.
     """
-    values = {LABELS[name]: _value(name, value, today) for name, value in fields.items() if name != "heading"}
-    heading = redact(said).text if (said := fields.get("heading")) else None
-    body = None if text is None else redact(text.replace("\r\n", "\n").strip()).text
-    if body == "":
+    values = {_label(name): _value(name, value, today) for name, value in fields.items() if name != "heading"}
+    heading = " ".join(redact(fields["heading"] or "").text.split()) if "heading" in fields else None
+    body = None if text is None else redact(text.replace("\r\n", "\n").replace("\r", "\n")).text.strip()
+    if body == "" or heading == "":
         raise BadInput("the new text is empty", "`lamina forget ID` takes an entry away")
 
     def change(entry: Entry) -> Entry:
@@ -51,6 +96,12 @@ def revision(*, text: str | None, fields: Mapping[str, str | None], today: date)
     return change
 
 
+def _label(name: str) -> str:
+    if name not in LABELS:
+        raise BadInput(f"{name!r} is not a field that can be edited", f"one of: {', '.join(LABELS)}, heading")
+    return LABELS[name]
+
+
 def _value(name: str, value: str | None, today: date) -> str | None:
     if not value:
         return None
@@ -59,13 +110,11 @@ def _value(name: str, value: str | None, today: date) -> str | None:
             return str(parse_importance(value))
         case "volatility":
             return parse_volatility(value)
-        case "verified":
-            return str(today if value == "today" else parse_day(value))
-        case "until":
-            return str(parse_day(value))
+        case "verified" if value == "today":
+            return str(today)
         case "trust":
+            if value not in TRUSTS:
+                raise BadInput(f"trust {value!r} can't be set", f"one of: {', '.join(TRUSTS)}")
             return None if value == "approved" else value
         case _:
-            raise BadInput(
-                f"{name!r} is not a field that can be edited", f"one of: {', '.join(LABELS)}, heading"
-            )
+            return str(parse_day(value))

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lamina.formats.layers import LAYERS
-from lamina.pipeline import system_doc
+from lamina.formats.scope import Scope
+from lamina.pipeline import commit, system_doc
 from lamina.store import git, log, notes
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
     """Return the facts of `lamina status`; the caller adds what it alone knows (where we are, paused)."""
     layout = store.layout
     taken = list(notes.notes(store))
+    names = notes.names(store)
     waiting = [each for each in taken if each.note.consolidated is None]
     counters = log.metrics(layout)
-    obstacle = git.obstacle(store.root)
+    error = git.obstacle(store.root) or commit.failure(layout)
     return {
         "root": str(store.root),
         "schema_version": store.schema,
@@ -40,13 +42,13 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
         "notes": {
             "pending": sum(not each.note.needs_review for each in waiting),
             "needs_review": sum(each.note.needs_review for each in waiting),
-            "failed": len(notes.names(store)) - len(taken),
+            "failed": max(0, len(names) - len(taken)),
         },
         "sync": {
             "at": git.last_commit(store.root),
-            "ok": not obstacle,
+            "ok": not error,
             "conflict": False,
-            "error": obstacle or None,
+            "error": error or None,
         },
         "models": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
         "events": {
@@ -77,18 +79,28 @@ def empty(root: Path) -> dict[str, Any]:
 
 def count_entries(store: Store) -> dict[str, int]:
     """Count the entries of every layer, over all scopes; forgotten ones do not count."""
+    counts = {name: 0 for name, layer in LAYERS.items() if layer.many}
+    for scope in store.scopes():
+        for name, count in count_scope(store, scope).items():
+            counts[name] += count
+    return counts
+
+
+def count_scope(store: Store, scope: Scope) -> dict[str, int]:
+    """Count one scope's entries, by layer; those that still stand in a layer's old single file, too."""
     counts = {}
     for name, layer in LAYERS.items():
-        if layer.many:
-            scopes = [scope for scope in store.scopes() if scope.key is not None or not layer.workspace_only]
-            counts[name] = sum(
-                r.shown for scope in scopes for r in store.ledger(scope, name).records.values()
-            )
+        if layer.many and (scope.key is not None or not layer.workspace_only):
+            old = store.legacy(scope, name)
+            counts[name] = sum(record.shown for record in store.ledger(scope, name).records.values())
+            counts[name] += sum(entry.trust != "forgotten" for entry in old.entries) if old else 0
     return counts
 
 
 def due(store: Store, now: datetime, cadence: Cadence) -> list[str]:
     """Name what `lamina tick` would do now."""
+    if store.read_only:
+        return []
     waiting = notes.pending(store)
     old = any(
         each.note.captured is not None and (now - each.note.captured).total_seconds() >= cadence.consolidate_s

@@ -44,10 +44,9 @@ def holdings(store: Store) -> str:
         for name, layer in LAYERS.items():
             if not layer.many or (scope.key is None and layer.workspace_only):
                 continue
-            ledger = store.ledger(scope, name)
-            count = sum(record.shown for record in ledger.records.values())
-            if count:
-                rows.append(f"| {scope.name} | {name} | {len(ledger.records)} | {count} |")
+            shown = [record.shown for record in store.ledger(scope, name).records.values() if record.shown]
+            if shown:
+                rows.append(f"| {scope.name} | {name} | {len(shown)} | {sum(shown)} |")
     return "\n".join(["| scope | layer | topics | entries |", "| --- | --- | --- | --- |", *rows])
 
 

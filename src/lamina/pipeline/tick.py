@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lamina.pipeline import system_doc
+from lamina.pipeline.commit import commit
 from lamina.pipeline.consolidate import consolidate
 from lamina.pipeline.status import Cadence, due
-from lamina.store import git, notes, watermarks
+from lamina.store import notes, watermarks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ def tick(store: Store, now: datetime, cadence: Cadence, *, keep: int = KEPT_NOTE
         ran.append("prune")
     if system_doc.refresh(store, now):
         ran.append("system-doc")
-    if git.commit_if_dirty(store, now=now, older_than_s=0 if ran else cadence.commit_s):
+    if commit(store, now, older_than_s=0):
         ran.append("commit")
     return ran
 

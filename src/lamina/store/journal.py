@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from lamina.store.store import Store
 
 KEEP = 20
+SYSTEM = "SYSTEM.md"
+NO_MEMORY = "capture"
+"""What such a batch changes for others to see is that a workspace became known: nothing to undo."""
+
 
 
 class FileChange(NamedTuple):
@@ -168,12 +172,14 @@ def is_generated(rel: str) -> bool:
     from lamina.formats.layers import LAYERS
 
     place = place_of(rel)
-    return place is not None and place.slug is None and LAYERS[place.layer].many
+    return rel == SYSTEM or (place is not None and place.slug is None and LAYERS[place.layer].many)
 
 
 def _last(store: Store) -> Record:
     undone: set[int | None] = set()
     for record in recent(store):
+        if record.label == NO_MEMORY:
+            continue
         if record.undoes is None and record.number not in undone:
             return record
         undone.add(record.undoes)

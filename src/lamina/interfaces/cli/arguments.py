@@ -1,38 +1,112 @@
-"""Parsing of a command's options, with the options every command has."""
+"""Parsing of a command's options, with the options every command has and help for somebody new."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
+from pathlib import Path
 from typing import NoReturn
 
-from lamina.errors import UsageError
+from lamina.errors import BadInput, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
+    from lamina.interfaces.cli.output import Output
     from lamina.memory import Memory
 
-OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?$")
+OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")
+GUARD = "\0"
+"""Stands before text that begins with a dash; no argument of a process can hold it."""
+
+WIDTH = 96
+INDENT = 20
+EVERYWHERE = "everywhere"
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises `UsageError` in place of printing and exiting."""
+    """An argument parser that raises `UsageError` in place of printing and exiting.
 
-    def __init__(self, name: str, summary: str) -> None:
+    Text that begins with a dash is text unless it looks like an option, so `->`, `-1.5` and `- item` need no
+    `--` in front, and `--limt` is still a mistake. Its help is the same on every version of Python.
+    """
+
+    def __init__(self, name: str, summary: str, examples: Sequence[str]) -> None:
         super().__init__(prog=f"lamina {name}", description=summary, allow_abbrev=False)
+        self.examples = examples
 
     def error(self, message: str) -> NoReturn:
         """Raise the message with the way to the command's help."""
-        raise UsageError(f"{self.prog}: {message}", f"`{self.prog} --help` shows how to call it")
+        told = message.replace(GUARD, "").replace("\\x00", "")
+        raise UsageError(f"{self.prog}: {told}", f"`{self.prog} --help` shows how to call it")
+
+    def options(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Parse a command's arguments."""
+        parsed = self.parse_args(guarded(arguments))
+        for name, value in vars(parsed).items():
+            setattr(parsed, name, unguarded(value))
+        return parsed
+
+    def format_help(self) -> str:
+        """Return the help: what it does, how it is called, what each option means, examples."""
+        lines = [f"usage: {self.prog} {' '.join(self._shapes())}".rstrip(), "", self.description or ""]
+        for group in self._action_groups:
+            shown = [action for action in group._group_actions if action.help != argparse.SUPPRESS]  # noqa: SLF001
+            if shown:
+                title = group.title or ""
+                lines += ["", f"{'arguments' if title == 'positional arguments' else title}:"]
+                lines += [line for action in shown for line in described(action)]
+        if self.examples:
+            lines += ["", "examples:", *(f"  {example}" for example in self.examples)]
+        return "\n".join(lines) + "\n"
+
+    def _shapes(self) -> list[str]:
+        named = [action for action in self._actions if action.option_strings]
+        needed = [f"{named_as(action)}" for action in named if action.required]
+        return [
+            *(shape(action) for action in self._actions if not action.option_strings),
+            *needed,
+            "[options]",
+        ]
 
 
-def command(name: str, summary: str, *, changes: bool = False) -> Parser:
+def described(action: argparse.Action) -> list[str]:
+    """Return the lines that explain an argument."""
+    import textwrap
+
+    name = named_as(action) if action.option_strings else shape(action).strip("[]").split(" ")[0]
+    text = textwrap.wrap(action.help or "", WIDTH - INDENT - 4) or [""]
+    first = f"  {name:<{INDENT}}  {text[0]}" if len(name) <= INDENT else f"  {name}"
+    rest = text[1:] if len(name) <= INDENT else text
+    return [first.rstrip(), *(f"  {'':<{INDENT}}  {line}" for line in rest)]
+
+
+def named_as(action: argparse.Action) -> str:
+    """Return an option as it is written, with its value."""
+    names = ", ".join(action.option_strings)
+    return names if action.nargs == 0 else f"{names} {value_of(action)}"
+
+
+def value_of(action: argparse.Action) -> str:
+    """Return what stands for an argument's value."""
+    if action.choices is not None and action.metavar is None:
+        return "|".join(map(str, action.choices))
+    return str(action.metavar or action.dest.upper())
+
+
+def shape(action: argparse.Action) -> str:
+    """Return how a positional argument is written."""
+    value = value_of(action)
+    return {"?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}.get(str(action.nargs), value)
+
+
+def command(name: str, summary: str, *, changes: bool = False, examples: Sequence[str] = ()) -> Parser:
     """Return a parser with the global options; `changes` adds `--dry-run`."""
-    parser = Parser(name, summary)
-    shared = parser.add_argument_group("everywhere")
+    parser = Parser(name, summary, examples)
+    shared = parser.add_argument_group(EVERYWHERE)
     shared.add_argument("--root", metavar="DIR", help="the store (default ~/.lamina, or LAMINA_ROOT)")
     shared.add_argument("--workspace", metavar="KEY", help="the workspace (default: found from the folder)")
     shared.add_argument("--json", action="store_true", help="one JSON object on standard output")
@@ -42,70 +116,99 @@ def command(name: str, summary: str, *, changes: bool = False) -> Parser:
 
 
 def add_filters(parser: Parser) -> None:
-    """Add the filters that `search` and `list` share."""
+    """Add the filters that `search`, `list` and `export` share."""
     group = parser.add_argument_group("filters")
     group.add_argument("--limit", type=positive, metavar="N", help="at most N results")
-    group.add_argument("--scope", help="all, global, workspace, or workspace:KEY")
     group.add_argument(
-        "--layer", help="semantic, episodic, procedural, learnings, decisions, codebase, history"
+        "--scope", help="all, global, workspace, or workspace:KEY (default: this workspace and global)"
+    )
+    group.add_argument(
+        "--layer", help="semantic, episodic, procedural, learnings, decisions, codebase or history"
     )
     group.add_argument("--topic", help="only this topic (its title or file name)")
-    group.add_argument("--trust", help="approved, candidate, superseded, forgotten; several with commas")
     group.add_argument(
-        "--since", metavar="WHEN", help="from this UTC day on, or 7d, 2w, 3m for that long ago"
+        "--trust",
+        help="approved, candidate, superseded, forgotten, several with commas, or all "
+        "(default: approved and candidate)",
+    )
+    group.add_argument(
+        "--since", metavar="WHEN", help="from this UTC day on (YYYY-MM-DD), or 7d, 2w, 3m for that long ago"
     )
     group.add_argument("--until", metavar="WHEN", help="up to this UTC day")
 
 
+def filters_of(options: argparse.Namespace) -> Any:
+    """Return the filters that were given."""
+    return {name: getattr(options, name) for name in ("scope", "layer", "topic", "trust", "since", "until")}
+
+
 def positive(text: str) -> int:
     """Parse a whole number of at least one."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
+    plain = text.removeprefix(GUARD)
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else 0  # noqa: PLR2004
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{plain!r} is not a whole number of at least 1")
     return number
 
 
-def words_first(parser: Parser, arguments: Sequence[str]) -> list[str]:
-    """Return `arguments` so that text beginning with a dash is text, unless it looks like an option.
-
-    A query such as `->` or `-1.5` needs no `--` in front; `--limt` is still a mistake.
-    """
+def guarded(arguments: Sequence[str]) -> list[str]:
+    """Put a guard before words that begin with a dash and are no options."""
+    words: list[str] = []
     for place, word in enumerate(arguments):
         if word == "--":
-            return list(arguments)
-        if (
-            word.startswith("-")
-            and len(word) > 1
-            and not OPTION.match(word)
-            and not takes(parser, arguments, place)
-        ):
-            return [*arguments[:place], *arguments[place + 1 :], "--", word]
-    return list(arguments)
+            return [*words, *arguments[place:]]
+        text = len(word) > 1 and word.startswith("-") and not OPTION.fullmatch(word)
+        words.append(GUARD + word if text else word)
+    return words
 
 
-def takes(parser: Parser, arguments: Sequence[str], place: int) -> bool:
-    """Tell whether the word before `place` is an option that wants a value."""
-    action = parser._option_string_actions.get(arguments[place - 1]) if place else None  # noqa: SLF001
-    return action is not None and action.nargs != 0
+def unguarded(value: Any) -> Any:
+    """Take the guard away again."""
+    if isinstance(value, str):
+        return value.removeprefix(GUARD)
+    if isinstance(value, list):
+        return [unguarded(each) for each in value]
+    return Path(str(value).removeprefix(GUARD)) if isinstance(value, Path) else value
 
 
-def open_memory(options: argparse.Namespace) -> Memory:
-    """Open the memory that the options name."""
+def open_memory(options: argparse.Namespace, out: Output) -> Memory:
+    """Open the memory that the options name, and tell once what of the settings could not be used."""
     from lamina.memory import Memory
 
-    return Memory.open(options.root, workspace=options.workspace)
+    memory = Memory.open(options.root, workspace=options.workspace)
+    for warning in memory.warnings:
+        out.note(f"warning: {warning}")
+    return memory
+
+
+def open_reading(options: argparse.Namespace, out: Output) -> Memory:
+    """Open the memory for a command that only reads, saying so when there is no store yet."""
+    memory = open_memory(options, out)
+    if not memory.exists:
+        out.note(
+            f"there is no store at {memory.root} yet; `lamina import` or `lamina remember TEXT` makes one"
+        )
+    return memory
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return the words as one text, or standard input for a lone `-`."""
+    text = text_or_stdin(" ".join(words))
+    if not text.strip():
+        raise UsageError("there is no text to store", "give the text, or - and text on standard input")
+    return text
 
 
 def text_or_stdin(text: str) -> str:
     """Return `text`, or all of standard input when it is `-`."""
     if text != "-":
         return text
-    return sys.stdin.buffer.read().decode("utf-8", errors="replace").lstrip("\ufeff")
-
-
-def no_store(memory: Memory) -> str:
-    """Return the line that tells that there is no store yet."""
-    return f"there is no store at {memory.root} yet; `lamina import` or `lamina remember TEXT` makes one"
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", "give the text, or pipe it in")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as problem:
+        raise BadInput(
+            f"standard input is not UTF-8 text (byte {problem.start} is 0x{problem.object[problem.start]:02x})",
+            "convert it first: iconv -t UTF-8",
+        ) from None

@@ -37,9 +37,16 @@ FISH_COMMAND = "complete -c lamina -n __fish_use_subcommand -f -a {name} -d '{su
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """Print the completion script of one shell."""
-    parser = command(name, 'Print a completion script: eval "$(lamina completion bash)"')
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
-    options = parser.parse_args(arguments)
+    parser = command(
+        name,
+        "Print a completion script for your shell.",
+        examples=(
+            'eval "$(lamina completion bash)"',
+            "lamina completion fish > ~/.config/fish/completions/lamina.fish",
+        ),
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell")
+    options = parser.options(arguments)
     script = render(options.shell)
     out.result({"shell": options.shell, "script": script}, script.rstrip("\n"))
     return 0

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from lamina.interfaces.cli.output import Output
 
+BAR = 20
+HOSTS = "claude-code or codex"
+
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """Run one of the gathering commands."""
@@ -21,64 +24,113 @@ def run(name: str, arguments: list[str], out: Output) -> int:
 
 def importing(arguments: list[str], out: Output) -> int:
     """Read the sessions that agents left on this machine, or the given ones."""
-    parser = command("import", "Read the sessions that your agents left on this machine.", changes=True)
-    parser.add_argument(
-        "path", nargs="*", type=Path, help="transcripts or folders (default: every host's own place)"
+    parser = command(
+        "import",
+        "Read the sessions that your agents left on this machine, or the given ones, and make memories of what "
+        "lasts. Nothing leaves this machine. It may be stopped at any time; the next run goes on from there. With "
+        "--json, one line a session comes first and the summary last.",
+        changes=True,
+        examples=("lamina import --dry-run", "lamina import", "lamina import ~/old-sessions --host codex"),
     )
-    parser.add_argument("--host", help="only this host: claude-code or codex")
-    parser.add_argument("--model", metavar="ROUTE", help="not needed: sessions are read without a model")
-    options = parser.parse_args(arguments)
-    memory = open_memory(options)
+    parser.add_argument(
+        "path",
+        nargs="*",
+        metavar="PATH",
+        type=Path,
+        help="transcripts or folders (default: every host's own place)",
+    )
+    parser.add_argument("--host", metavar="NAME", help=f"only this host: {HOSTS}")
+    options = parser.options(arguments)
+    memory = open_memory(options, out)
+    out.progress("looking for sessions…")
+    try:
+        summary = memory.import_sessions(
+            options.path, host=options.host, progress=teller(out), dry_run=options.dry_run
+        )
+    finally:
+        out.settle()
+    out.result(summary, summed_up(summary, str(memory.root), dry_run=options.dry_run))
+    if not out.json:
+        for place in summary["damaged"]:
+            where = f"{place['file']}:{place['line']}" if place["line"] else place["file"]
+            out.note(f"{where}: {place['reason']}")
+    return 0
+
+
+def teller(out: Output) -> Any:
+    """Return what shows each session: a bar on a terminal, a line of JSON with --json."""
 
     def tell(step: Mapping[str, Any]) -> None:
         if out.json:
             out.line(step)
-        else:
-            out.progress(f"{step['number']}/{step['of']} sessions  {step['session']}  {step['status']}")
+            return
+        number, of = step["number"], max(step["of"], 1)
+        bar = "█" * (BAR * number // of)
+        out.progress(f"{bar:·<{BAR}} {number}/{of}  {step['host']} {step['session'][:8]}  {step['status']}")
 
-    try:
-        summary = memory.import_sessions(
-            options.path, host=options.host, progress=tell, dry_run=options.dry_run
-        )
-    finally:
-        out.settle()
+    return tell
+
+
+def summed_up(summary: Mapping[str, Any], root: str, *, dry_run: bool) -> str:
+    """Return what an import did, for a person to read."""
     skipped = ", ".join(f"{count} {why}" for why, count in summary["skipped"].items() if count)
-    verb = "would read" if options.dry_run else "read"
-    lines = [f"{verb} {summary['sessions']} sessions ({summary['events']} events)"]
-    if not options.dry_run:
-        lines.append(f"wrote {summary['notes']} notes and {summary['entries']} memories to {memory.root}")
+    if dry_run:
+        lines = [f"would read {counted(summary['sessions'], 'session')}"]
+    else:
+        events = counted(summary["events"], "event")
+        lines = [
+            f"read {counted(summary['sessions'], 'session')} ({events})",
+            f"wrote {counted(summary['notes'], 'note')} and "
+            f"{counted(summary['entries'], 'memory', 'memories')} to {root}",
+        ]
     if skipped:
         lines.append(f"skipped: {skipped}")
-    out.result(summary, "\n".join(lines))
-    if not out.json:
-        for place in summary["damaged"]:
-            out.note(f"{place['file']}:{place['line']}: {place['reason']}")
-    return 0
+    if summary["entries"]:
+        lines.append("next: `lamina list`, `lamina search WORDS`, `lamina why ID`")
+    return "\n".join(lines)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def capture(arguments: list[str], out: Output) -> int:
     """Turn one transcript into a note."""
-    parser = command("capture", "Turn one transcript into a note.", changes=True)
-    parser.add_argument("path", type=Path, help="the transcript")
-    parser.add_argument("--host", help="the host that wrote it (default: found from its content)")
+    parser = command(
+        "capture",
+        "Turn what is new in one transcript into a note, which waits for `lamina consolidate`. `thin` says that "
+        "there is too little yet: it waits and joins what comes next.",
+        changes=True,
+        examples=("lamina capture ~/.claude/projects/-home-me-harbor/4f3a.jsonl --final",),
+    )
+    parser.add_argument("path", metavar="FILE", type=Path, help="the transcript")
+    parser.add_argument(
+        "--host", metavar="NAME", help=f"the host that wrote it: {HOSTS} (default: found from its content)"
+    )
     parser.add_argument("--final", action="store_true", help="the session has ended: keep what is thin, too")
-    options = parser.parse_args(arguments)
-    captured = open_memory(options).capture(
+    options = parser.options(arguments)
+    captured = open_memory(options, out).capture(
         options.path, host=options.host, final=options.final, dry_run=options.dry_run
     )
     where = f"  {captured['note']}" if captured["note"] else ""
-    out.result(captured, f"{captured['status']}: {captured['events']} new events{where}")
+    out.result(captured, f"{captured['status']}: {counted(captured['events'], 'new event')}{where}")
     return 0
 
 
 def consolidate(arguments: list[str], out: Output) -> int:
     """Turn waiting notes into memories."""
-    parser = command("consolidate", "Turn waiting notes into memories.", changes=True)
-    parser.add_argument("--limit", type=positive, metavar="N", help="at most N notes")
-    options = parser.parse_args(arguments)
-    done = open_memory(options).consolidate(limit=options.limit, dry_run=options.dry_run)
-    verb = "would turn" if options.dry_run else "turned"
-    out.result(
-        done, f"{verb} {done['notes']} notes into {done['entries']} memories ({done['known']} already known)"
+    parser = command(
+        "consolidate",
+        "Turn waiting notes into memories. What is known already and what was forgotten is left out.",
+        changes=True,
+        examples=("lamina consolidate", "lamina consolidate --limit 5 --dry-run"),
     )
+    parser.add_argument("--limit", type=positive, metavar="N", help="at most N notes")
+    options = parser.options(arguments)
+    done = open_memory(options, out).consolidate(limit=options.limit, dry_run=options.dry_run)
+    verb = "would turn" if options.dry_run else "turned"
+    made = counted(done["entries"], "memory", "memories")
+    more = f"{done['known']} already known, {done['refused']} forgotten before"
+    out.result(done, f"{verb} {counted(done['notes'], 'note')} into {made} ({more})")
     return 0

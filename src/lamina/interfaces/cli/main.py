@@ -6,6 +6,7 @@ should cost little more than starting Python.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import NamedTuple
@@ -72,7 +73,10 @@ def usage() -> str:
     lines = [
         "usage: lamina COMMAND [options]     (lamina COMMAND --help tells more)",
         "",
-        "Memory for coding agents that people can read, diff and trust.",
+        "Memory for coding agents that people can read, diff and trust: plain Markdown in git.",
+        "",
+        "New here?  `lamina import` reads the sessions that your agents left on this machine,",
+        "           then try `lamina list`, `lamina search WORDS` and `lamina why ID`.",
     ]
     group = ""
     for name, command in COMMANDS.items():
@@ -88,6 +92,8 @@ def usage() -> str:
         "  --json         one JSON object on standard output",
         "  --dry-run      say what would change and change nothing",
         "  --version      print the version",
+        "",
+        "Exit codes: 0 done, 1 failed, 2 called wrongly, 3 refused or a person must decide.",
     ]
     return "\n".join(lines)
 
@@ -95,31 +101,56 @@ def usage() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (0 done, 1 failed, 2 usage, 3 refused)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    out = Output(json="--json" in arguments)
+    out = Output(json=wants_json(arguments))
+    try:
+        code = run(arguments, out)
+        out.flush()
+    except BrokenPipeError:
+        out.abandon()  # the reader went away (`lamina list | head`): end quietly
+        return 0
+    except OSError as problem:
+        out.abandon()
+        out.note(f"lamina: the result can't be written ({problem.strerror or problem})")
+        return 1
+    return code
+
+
+def run(arguments: list[str], out: Output) -> int:
+    """Run one command; every failure becomes one message."""
     try:
         return dispatch(arguments, out)
     except LaminaError as problem:
         out.failure(problem)
         return problem.exit_code
     except KeyboardInterrupt:
+        out.settle()
         out.note("interrupted; run it again to go on")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`lamina list | head`): end quietly, also at interpreter exit.
-        sys.stdout = None
-        return 0
-    except RecursionError:
-        out.failure(LaminaError("the input is nested too deeply", "check the file that was given"))
+        raise
+    except Exception as problem:  # noqa: BLE001 - the edge: a person gets one message, not a traceback
+        if os.environ.get("LAMINA_DEBUG"):
+            raise
+        told = f"unexpected {type(problem).__name__}: {problem}"
+        out.failure(LaminaError(told, "this is a fault of Lamina; LAMINA_DEBUG=1 shows where it happened"))
         return 1
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Tell whether `--json` is among the options; behind `--` it is text."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]
 
 
 def dispatch(arguments: list[str], out: Output) -> int:
     """Find the command that `arguments` name and run it."""
     name, rest = split_command(arguments)
+    if name == "help" and rest and rest[0] in COMMANDS:
+        name, rest = rest[0], ["--help"]
     if name in ("", "help", "-h", "--help"):
         out.text(usage())
         return 0
-    if name == "--version":
+    if name in ("--version", "-V"):
         out.result({"version": __version__}, f"lamina {__version__}")
         return 0
     if name not in COMMANDS:

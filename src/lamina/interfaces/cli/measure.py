@@ -16,15 +16,27 @@ if TYPE_CHECKING:
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """Measure the whole way from transcripts to answers on a file of sessions and questions."""
-    parser = command(name, "Measure the whole way: sessions to transcripts to memories to answers.")
+    parser = command(
+        name,
+        "Measure the whole way on a set of sessions and questions: sessions become transcripts, transcripts "
+        "memories, memories answers, beside plain full text search over the raw turns.",
+        examples=("lamina eval pipeline sessions.json questions.json", "lamina eval pipeline data/ --json"),
+    )
     parser.add_argument("what", choices=("pipeline",), help="what to measure")
     parser.add_argument(
-        "sessions", type=Path, help="sessions.json, or the folder that holds it and questions.json"
+        "sessions",
+        metavar="SESSIONS",
+        type=Path,
+        help="sessions.json, or the folder that holds it and questions.json",
     )
     parser.add_argument(
-        "questions", type=Path, nargs="?", help="questions.json (default: beside the sessions)"
+        "questions",
+        metavar="QUESTIONS",
+        type=Path,
+        nargs="?",
+        help="questions.json (default: beside the sessions)",
     )
-    options = parser.parse_args(arguments)
+    options = parser.options(arguments)
     from lamina.pipeline.evaluate import eval_pipeline
 
     figures = eval_pipeline(options.sessions, options.questions)

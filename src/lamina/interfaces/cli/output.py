@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from lamina.errors import LaminaError
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+CONTROL = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+"""What would move the cursor or change the terminal; remembered text may hold it."""
 
 
 class Output:
@@ -22,8 +24,8 @@ class Output:
         self, *, json: bool = False, stdout: TextIO | None = None, stderr: TextIO | None = None
     ) -> None:
         self.json = json
-        self.stdout = stdout or sys.stdout
-        self.stderr = stderr or sys.stderr
+        self.stdout = stdout or sys.stdout or _nowhere()
+        self.stderr = stderr or sys.stderr or _nowhere()
         for stream in (self.stdout, self.stderr):
             if hasattr(stream, "reconfigure"):
                 # UTF-8 whatever the locale; bytes that came in as surrogates must not end the command.
@@ -41,7 +43,7 @@ class Output:
         if self.json:
             self.line(value)
         elif text:
-            self.stdout.write(text + "\n")
+            self.stdout.write((styled(text) if self.colour else plain(text)) + "\n")
 
     def line(self, value: Mapping[str, Any]) -> None:
         """Print one JSON object on one line."""
@@ -52,12 +54,12 @@ class Output:
 
     def note(self, text: str) -> None:
         """Tell the person something beside the result."""
-        self.stderr.write(text + "\n")
+        self.stderr.write(plain(text) + "\n")
 
     def progress(self, text: str) -> None:
         """Show `text` on one line that the next call overwrites; nothing when not on a terminal."""
         if self.live:
-            self.stderr.write("\r\x1b[K" + text)
+            self.stderr.write("\r\x1b[K" + plain(text)[: _columns() - 1])
             self.stderr.flush()
 
     def settle(self) -> None:
@@ -72,10 +74,47 @@ class Output:
             error = {"kind": problem.kind, "message": problem.message, "hint": problem.hint}
             self.line({"error": error})
             return
-        self.stderr.write(f"lamina: {problem.message}\n")
+        self.note(f"lamina: {problem.message}")
         if problem.hint:
-            self.stderr.write(f"  {problem.hint}\n")
+            self.note(f"  {problem.hint}")
 
     def style(self, text: str, name: str) -> str:
         """Return `text` in a style on a colour terminal, else as it is."""
-        return f"\x1b[{STYLES[name]}m{text}\x1b[0m" if self.colour else text
+        return f"\x1b[{STYLES[name]}m{plain(text)}\x1b[0m" if self.colour else text
+
+    def flush(self) -> None:
+        """Hand on what is still waiting; a reader that went away shows here."""
+        self.stdout.flush()
+
+    def abandon(self) -> None:
+        """Let the rest go nowhere, so that closing at the end of the process does not fail once more."""
+        handle = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(handle, self.stdout.fileno())
+        except OSError:
+            return  # not a file of the system: nothing fails later
+        finally:
+            os.close(handle)
+
+
+def plain(text: str) -> str:
+    """Return text without control characters but tabs and line ends."""
+    return text.translate(CONTROL)
+
+
+def styled(text: str) -> str:
+    """Return text in which no escape sequence is left but our styles."""
+    import re
+
+    return re.sub(r"\x1b(?!\[\d{1,2}m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]", "", text)
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamina.errors import UsageError
-from lamina.interfaces.cli.arguments import add_filters, command, no_store, open_memory, words_first
+from lamina.interfaces.cli.arguments import add_filters, command, filters_of, open_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,30 +12,32 @@ if TYPE_CHECKING:
     from lamina.interfaces.cli.output import Output
     from lamina.pipeline.recall import Found, Hit
 
+LIMIT = 10
+
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """Find memories by words and print them, best first."""
-    parser = command(name, "Find memories by words, best first.")
-    parser.add_argument("query", nargs="+", help="what to look for; any language, any punctuation")
+    parser = command(
+        name,
+        "Find memories by words, best first: here and in global, unless --scope says otherwise. Any language, "
+        "any punctuation. Superseded and forgotten memories are found only with --trust.",
+        examples=(
+            "lamina search why did we drop redis",
+            "lamina search 成语接龙 --layer learnings",
+            "lamina search port --scope all --since 30d --explain",
+        ),
+    )
+    parser.add_argument("query", nargs="+", metavar="WORDS", help="what to look for")
     add_filters(parser)
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
-    options = parser.parse_args(words_first(parser, arguments))
+    options = parser.options(arguments)
     query = " ".join(options.query)
     if not query.strip():
-        raise UsageError("the query is empty", "say what to look for: lamina search WORDS")
-    memory = open_memory(options)
-    if not memory.exists:
-        out.note(no_store(memory))
-    found = memory.search(
-        query,
-        limit=options.limit or 10,
-        scope=options.scope,
-        layer=options.layer,
-        topic=options.topic,
-        trust=options.trust,
-        since=options.since,
-        until=options.until,
-    )
+        raise UsageError("the query is blank", "say what to look for: lamina search WORDS")
+    memory = open_reading(options, out)
+    found = memory.search(query, limit=options.limit or LIMIT, **filters_of(options))
+    for note in found.notes:
+        out.note(note)
     out.result(as_json(found), render(found, out, explain=options.explain))
     return 0
 
@@ -57,15 +59,12 @@ def render(found: Found, out: Output, *, explain: bool) -> str:
 
 
 def render_hit(place: int, hit: Hit, out: Output, *, explain: bool) -> str:
-    """Return one hit: heading, where it stands, how far to trust it, and its snippet."""
-    lines = [
-        f"{place}. {out.style(hit.heading, 'bold')}",
-        out.style(
-            f"   {hit.id or 'no id yet'} · {hit.trust} · {hit.freshness} ({hit.age_days} d) · {hit.file}:{hit.line}",
-            "dim",
-        ),
-    ]
-    lines += [f"   {line}" for line in hit.snippet.splitlines() if line.strip()]
+    """Return one hit: heading, where it stands, how far to trust it, and its snippet unless the heading says it."""
+    age = "" if hit.age_days is None else f" ({hit.age_days} d)"
+    where = f"   {hit.id or 'no id yet'} · {hit.trust} · {hit.freshness}{age} · {hit.file}:{hit.line}"
+    lines = [f"{place}. {out.style(hit.heading, 'bold')}", out.style(where, "dim")]
+    if hit.snippet.strip() != hit.heading:
+        lines += [f"   {line}" for line in hit.snippet.splitlines() if line.strip()]
     if explain:
         parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
         lines.append(out.style(f"   score {hit.score:.3f} = {parts}", "dim"))

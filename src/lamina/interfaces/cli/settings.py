@@ -11,13 +11,25 @@ if TYPE_CHECKING:
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """List the settings, get one or set one."""
-    parser = command(name, "Show and change settings.", changes=True)
+    parser = command(
+        name,
+        "Show every setting with its value and where the value comes from, or change one.",
+        changes=True,
+        examples=(
+            "lamina config",
+            "lamina config get card_chars",
+            "lamina config set capture off --project",
+            "lamina config set exclude '~/private/**'",
+        ),
+    )
     parser.add_argument("--project", action="store_true", help="set it in this project's .lamina.toml")
-    parser.add_argument("action", nargs="?", choices=("list", "get", "set"), default="list")
-    parser.add_argument("key", nargs="?", help="the setting's name")
-    parser.add_argument("value", nargs="?", help="its new value")
-    options = parser.parse_args(arguments)
-    memory = open_memory(options)
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "get", "set"), default="list", help="list is the default"
+    )
+    parser.add_argument("key", nargs="?", metavar="KEY", help="the setting's name")
+    parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
+    options = parser.options(arguments)
+    memory = open_memory(options, out)
     if options.action == "list":
         if options.key is not None:
             parser.error("`config list` takes no name; `config get KEY` shows one setting")

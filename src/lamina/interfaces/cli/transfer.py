@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lamina.interfaces.cli.arguments import add_filters, command, no_store, open_memory
+from lamina.interfaces.cli.arguments import add_filters, command, filters_of, open_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,25 +13,33 @@ if TYPE_CHECKING:
 
 def run(name: str, arguments: list[str], out: Output) -> int:
     """Write memories as Markdown or JSON to a file or to standard output."""
-    parser = command(name, "Write memories out as one Markdown or JSON document.", changes=True)
-    parser.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    parser = command(
+        name,
+        "Write memories out as one Markdown or JSON document, to read elsewhere or to give to another tool.",
+        changes=True,
+        examples=(
+            "lamina export --scope all --output memory.md",
+            "lamina export --format json --layer decisions",
+        ),
+    )
+    parser.add_argument(
+        "--format",
+        choices=("markdown", "json"),
+        default="markdown",
+        help="the document's form (default markdown)",
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="the file (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
     add_filters(parser)
-    options = parser.parse_args(arguments)
-    memory = open_memory(options)
-    if not memory.exists:
-        out.note(no_store(memory))
-    filters = {
-        name: getattr(options, name)
-        for name in ("limit", "scope", "layer", "topic", "trust", "since", "until")
-    }
+    options = parser.options(arguments)
+    memory = open_reading(options, out)
     done = memory.export(
         "json" if out.json and options.output is None else options.format,
         output=options.output,
         force=options.force,
+        limit=options.limit,
         dry_run=options.dry_run,
-        **filters,
+        **filters_of(options),
     )
     if options.output is None:
         if out.json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.interfaces.cli.arguments import command, no_store, open_memory
+from lamina.interfaces.cli.arguments import command, open_memory, open_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,14 @@ def run(name: str, arguments: list[str], out: Output) -> int:
 def tick(arguments: list[str], out: Output) -> int:
     """Run whatever is due now."""
     parser = command(
-        "tick", "Run whatever is due now: consolidation, SYSTEM.md, the git commit.", changes=True
+        "tick",
+        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit. Safe to call as "
+        "often as you like.",
+        changes=True,
+        examples=("lamina tick --dry-run", "lamina tick"),
     )
-    options = parser.parse_args(arguments)
-    done = open_memory(options).tick(dry_run=options.dry_run)
+    options = parser.options(arguments)
+    done = open_memory(options, out).tick(dry_run=options.dry_run)
     verb = "due" if options.dry_run else "ran"
     out.result(done, f"{verb}: {', '.join(done['ran'])}" if done["ran"] else "nothing is due")
     return 0
@@ -31,11 +35,12 @@ def tick(arguments: list[str], out: Output) -> int:
 
 def status(arguments: list[str], out: Output) -> int:
     """Tell what the store holds and what is waiting."""
-    options = command("status", "What the store holds and what is waiting.").parse_args(arguments)
-    memory = open_memory(options)
-    if not memory.exists:
-        out.note(no_store(memory))
-    facts = memory.status()
+    parser = command(
+        "status",
+        "What the store holds, what is waiting and what is due.",
+        examples=("lamina status", "lamina status --json"),
+    )
+    facts = open_reading(parser.options(arguments), out).status()
     out.result(facts, render_status(facts))
     return 0
 
@@ -65,12 +70,18 @@ def render_status(facts: Mapping[str, Any]) -> str:
 
 def doctor(arguments: list[str], out: Output) -> int:
     """Check everything that can be wrong."""
-    parser = command("doctor", "Check everything that can be wrong and say what to do.")
-    parser.add_argument(
-        "--fix", action="store_true", help="repair derived data (index, caches); memory is not touched"
+    parser = command(
+        "doctor",
+        "Check everything that can be wrong and say what to do. Exit code 1 says that something is wrong.",
+        examples=("lamina doctor", "lamina doctor --fix"),
     )
-    options = parser.parse_args(arguments)
-    findings = open_memory(options).doctor(fix=options.fix)
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="make derived data anew (the index, SYSTEM.md); memory is not touched",
+    )
+    options = parser.options(arguments)
+    findings = open_memory(options, out).doctor(fix=options.fix)
     marks = {
         "ok": out.style("ok", "green"),
         "warning": out.style("!!", "yellow"),
@@ -87,19 +98,20 @@ def doctor(arguments: list[str], out: Output) -> int:
 
 def index(arguments: list[str], out: Output) -> int:
     """Check or rebuild the search index."""
-    parser = command("index", "Check or rebuild the search index. It is derived: deleting it loses nothing.")
-    parser.add_argument("action", choices=("check", "rebuild"))
-    options = parser.parse_args(arguments)
-    memory = open_memory(options)
-    if not memory.exists:
-        out.note(no_store(memory))
-        out.result({"action": options.action, "entries": 0, "differences": []})
-        return 0
+    parser = command(
+        "index",
+        "Check the search index against the files, or build it anew. It is derived: deleting it loses nothing, and "
+        "a search brings it up to date by itself.",
+        examples=("lamina index check", "lamina index rebuild"),
+    )
+    parser.add_argument("action", choices=("check", "rebuild"), help="compare with the files, or build anew")
+    options = parser.options(arguments)
+    memory = open_reading(options, out)
     if options.action == "rebuild":
-        entries = memory.rebuild_index()
+        entries = memory.rebuild_index() if memory.exists else 0
         out.result({"action": "rebuild", "entries": entries}, f"rebuilt the index: {entries} memories")
         return 0
-    differences = memory.check_index()
+    differences = memory.check_index() if memory.exists else []
     out.result(
         {"action": "check", "differences": differences},
         "\n".join(differences) or "the index agrees with the files",

@@ -1,0 +1,449 @@
+"""Memory: everything that can be done with one store, seen from one workspace."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lamina import errors
+from lamina.memory.reading import Json, Reading, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
+    from typing import Unpack
+
+    from lamina.pipeline.filters import Asked
+    from lamina.pipeline.remember import Outcome
+
+
+class Memory(Reading):
+    """A store, the workspace it is used from, and everything that can be done with the two.
+
+    Reading creates nothing; the first write makes the store. All days are UTC days, all files in
+    results are relative to `root`. Every failure is a `LaminaError`.
+    """
+
+    # -- writing
+
+    def remember(
+        self,
+        text: str,
+        *,
+        layer: str = "semantic",
+        scope: str | None = None,
+        topic: str | None = None,
+        heading: str | None = None,
+        importance: str | int = 3,
+        source: str | None = None,
+        until: str | None = None,
+        volatility: str | None = None,
+        dry_run: bool = False,
+    ) -> Outcome:
+        """Store one entry. Never call this to fill a gap: storing nothing is a correct result."""
+        from lamina.memory.writing import store_draft, target
+        from lamina.pipeline.remember import entry_draft
+
+        draft = entry_draft(
+            text,
+            scope=target(self._at, scope),
+            today=self._at.today,
+            layer=layer,
+            topic=topic,
+            heading=heading,
+            importance=importance,
+            source=source,
+            until=until,
+            volatility=volatility,
+        )
+        return store_draft(self._at, draft, label="remember", dry_run=dry_run)
+
+    def decision(
+        self,
+        decision: str,
+        *,
+        rationale: str,
+        context: str = "",
+        alternatives: Sequence[str] = (),
+        consequences: str = "",
+        scope: str | None = None,
+        topic: str | None = None,
+        importance: str | int = 3,
+        source: str | None = None,
+        dry_run: bool = False,
+    ) -> Outcome:
+        """Store a settled choice and why it won; without a topic it gets one of its own."""
+        from lamina.formats.decision import Decision
+        from lamina.memory.writing import store_draft, target
+        from lamina.pipeline.remember import decision_draft
+
+        said = Decision(decision, context, rationale, tuple(alternatives), consequences)
+        draft = decision_draft(
+            said,
+            scope=target(self._at, scope),
+            today=self._at.today,
+            topic=topic,
+            importance=importance,
+            source=source,
+        )
+        return store_draft(self._at, draft, label="decision", dry_run=dry_run)
+
+    def codebase(
+        self,
+        topic: str,
+        text: str,
+        *,
+        importance: str | int = 3,
+        source: str | None = None,
+        dry_run: bool = False,
+    ) -> Outcome:
+        """Store what a path or a subsystem is; a newer description supersedes the older one."""
+        from lamina.memory.writing import store_draft
+        from lamina.pipeline.remember import codebase_draft
+
+        draft = codebase_draft(
+            topic, text, scope=self.scope, today=self._at.today, importance=importance, source=source
+        )
+        return store_draft(self._at, draft, label="codebase", dry_run=dry_run)
+
+    def set_state(self, section: str, text: str, *, dry_run: bool = False) -> Json:
+        """Replace one section of the repository's state."""
+        from lamina.memory import writing
+        from lamina.pipeline.current import write_state
+
+        done = write_state(
+            writing.writable(self._at, dry_run=dry_run),
+            self.scope,
+            section,
+            text,
+            self._at.clock(),
+            dry_run=dry_run,
+            register=writing.registering(self._at, self.scope),
+        )
+        return self._wrote(done, dry_run=dry_run)
+
+    def set_working(
+        self,
+        *,
+        section: str | None = None,
+        text: str = "",
+        activity: str | None = None,
+        clear_activity: bool = False,
+        dry_run: bool = False,
+    ) -> Json:
+        """Replace a section of working.md, add a note to the recent activity, or empty it; all in one write."""
+        from lamina.memory import writing
+        from lamina.pipeline.current import write_working
+
+        done = write_working(
+            writing.writable(self._at, dry_run=dry_run),
+            self.scope,
+            self._at.clock(),
+            section=section,
+            text=text,
+            activity=activity,
+            clear_activity=clear_activity,
+            dry_run=dry_run,
+            register=writing.registering(self._at, self.scope),
+        )
+        return self._wrote(done, dry_run=dry_run)
+
+    def edit(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        fields: Mapping[str, str | None] | None = None,
+        dry_run: bool = False,
+    ) -> Json:
+        """Change an entry's text, heading, importance, until, volatility, verified or trust; raises NoEntry."""
+        from lamina.memory.writing import writable
+        from lamina.pipeline.revise import edit
+
+        store = writable(self._at, dry_run=dry_run)
+        done = edit(store, id, self._at.clock(), text=text, fields=fields or {}, dry_run=dry_run)
+        return self._wrote(done, dry_run=dry_run)
+
+    def move(
+        self,
+        id: str,
+        *,
+        layer: str | None = None,
+        topic: str | None = None,
+        scope: str | None = None,
+        dry_run: bool = False,
+    ) -> Json:
+        """Move an entry; in another scope or layer it gets a new id and keeps the old one as an alias."""
+        from lamina.memory import writing
+        from lamina.pipeline.revise import move
+
+        to = writing.target(self._at, scope) if scope else None
+        done = move(
+            writing.writable(self._at, dry_run=dry_run),
+            id,
+            self._at.clock(),
+            scope=to,
+            layer=layer,
+            topic=topic,
+            dry_run=dry_run,
+            register=writing.registering(self._at, to) if to else None,
+        )
+        return self._wrote(done, dry_run=dry_run)
+
+    def forget(
+        self,
+        ids: Iterable[str] = (),
+        *,
+        undo: bool = False,
+        purge: bool = False,
+        reason: str = "",
+        session: str | None = None,
+        whole_workspace: str | None = None,
+        since: str | date | None = None,
+        dry_run: bool = False,
+    ) -> Json:
+        """Forget entries so that their content does not come back, or release it with `undo`.
+
+        Without ids, `session`, `whole_workspace` and `since` choose, all that are given together.
+        """
+        from lamina.memory import forgetting
+        from lamina.pipeline.filters import parse_when
+
+        done = forgetting.forget(
+            self._at,
+            tuple(ids),
+            undo=undo,
+            purge=purge,
+            reason=reason,
+            session=session,
+            workspace=whole_workspace,
+            since=parse_when(since, self._at.today),
+            dry_run=dry_run,
+        )
+        return self._wrote(done, dry_run=dry_run)
+
+    def undo(self, *, dry_run: bool = False) -> Json:
+        """Take back the last write that people can see; raises Refused if there is none, or a file changed since."""
+        from lamina.formats.dates import render_time
+        from lamina.store import journal
+
+        if not self.exists:
+            raise errors.Refused("there is no write left to undo", f"there is no store at {self.root} yet")
+        record = journal.undo_last(self.store, at=self._at.clock(), dry_run=dry_run)
+        at = render_time(record.time) if record.time else None
+        return self._wrote({"label": record.label, "at": at, "files": [*record.tracked]}, dry_run=dry_run)
+
+    # -- sessions
+
+    def capture(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        host: str | None = None,
+        final: bool = False,
+        dry_run: bool = False,
+    ) -> Json:
+        """Turn what is new in one transcript into a note. With `final` the session has ended: thin notes are kept."""
+        from lamina.memory.writing import writable
+        from lamina.pipeline import importing
+
+        self._at.capture_allowed()
+        captured = importing.capture_one(
+            writable(self._at, dry_run=dry_run),
+            Path(path),
+            host=host,
+            resolve=self._at.session_workspace,
+            now=self._at.clock(),
+            final=final,
+            limits=self._at.limits(),
+            dry_run=dry_run,
+        )
+        return self._wrote(captured, dry_run=dry_run)
+
+    def import_sessions(
+        self,
+        paths: Iterable[str | os.PathLike[str]] = (),
+        *,
+        host: str | None = None,
+        progress: Callable[[Mapping[str, Any]], None] = lambda step: None,
+        dry_run: bool = False,
+    ) -> Json:
+        """Read the transcripts at `paths`, or where the hosts keep them, and consolidate what they gave.
+
+        Incremental: what was read before is not read again. May be killed and started again at any time.
+        """
+        from lamina.memory.writing import writable
+        from lamina.pipeline import importing
+
+        self._at.capture_allowed()
+        at, given = self._at, tuple(Path(path) for path in paths)
+        if dry_run:
+            store = self.store if self.exists else None
+            return importing.plan_import(store, given, host=host, home=at.home, env=at.env)
+        summary = importing.import_sessions(
+            writable(at),
+            given,
+            host=host,
+            home=at.home,
+            env=at.env,
+            resolve=at.session_workspace,
+            now=at.clock,
+            progress=progress,
+            limits=at.limits(),
+        )
+        return self._wrote(summary, dry_run=False)
+
+    def consolidate(self, *, limit: int | None = None, dry_run: bool = False) -> Json:
+        """Turn waiting notes into entries; equal and forgotten content is left out."""
+        from dataclasses import asdict
+
+        from lamina.pipeline import consolidate
+
+        if not self.exists:
+            return asdict(consolidate.Consolidated())
+        done = consolidate.consolidate(self.store, now=self._at.clock(), limit=limit, dry_run=dry_run)
+        return self._wrote(asdict(done), dry_run=dry_run)
+
+    # -- upkeep
+
+    def init(self, *, remote: str | None = None, dry_run: bool = False) -> Json:
+        """Make the store; an existing one is left as it is but for a remote that is given."""
+        from lamina.memory.writing import writable
+        from lamina.pipeline.spaces import set_remote
+
+        existed = self.exists
+        store = writable(self._at, dry_run=dry_run)
+        if remote:
+            set_remote(store, remote, self._at.clock(), dry_run=dry_run)
+        if not dry_run:
+            self.tick()
+        return {"root": str(self.root), "existed": existed, "remote": remote}
+
+    def tick(self, *, dry_run: bool = False) -> Json:
+        """Run whatever is due now; safe to call as often as one likes."""
+        from lamina.memory import forgetting
+        from lamina.pipeline import status, tick
+
+        if not self.exists:
+            return {"ran": []}
+        if dry_run:
+            return {"ran": status.due(self.store, self._at.clock(), self._at.cadence())}
+        ran = forgetting.finish(self._at)
+        ran += tick.tick(self.store, self._at.clock(), self._at.cadence(), keep=self.settings["notes_kept"])
+        return self._wrote({"ran": ran}, dry_run=False)
+
+    def doctor(self, *, fix: bool = False) -> Rows:
+        """Check everything that can be wrong; with `fix`, make derived data anew."""
+        from lamina.pipeline import doctor
+
+        if not self.exists:
+            return [doctor.nothing(self.root)._asdict()]
+        derived = doctor.Derived(self.check_index, self.rebuild_index)
+        findings = doctor.examine(self.store, self._at.clock(), derived, fix=fix)
+        return [finding._asdict() for finding in [*doctor.told(self.warnings), *findings]]
+
+    def rebuild_index(self) -> int:
+        """Build the search index anew from the files; returns the number of entries in it."""
+        from lamina.index.source import StoreSource
+
+        return self._at.index.rebuild(StoreSource(self.root)).documents
+
+    def export(
+        self,
+        format: str = "markdown",
+        *,
+        output: str | os.PathLike[str] | None = None,
+        force: bool = False,
+        limit: int | None = None,
+        dry_run: bool = False,
+        **filters: Unpack[Asked],
+    ) -> Json:
+        """Return the chosen entries as one document, and write it to `output` if given (never over a file unless forced)."""
+        from lamina.pipeline import export
+
+        entries = self._at.chosen(filters)[:limit]
+        document = export.as_document(entries, self._at.today)
+        text = export.as_markdown(entries) if format == "markdown" else export.as_json(document)
+        if output is not None:
+            export.write(Path(output), text, force=force, dry_run=dry_run)
+        return {"entries": len(entries), "text": text, "document": document}
+
+    # -- workspaces and settings
+
+    def associate(
+        self, key: str, path: str | os.PathLike[str] = ".", *, title: str | None = None, dry_run: bool = False
+    ) -> Json:
+        """Bind a folder to a workspace by hand."""
+        from lamina.memory.opened import root_commits
+        from lamina.memory.writing import writable
+        from lamina.pipeline.spaces import associate, folder_at
+
+        folder = folder_at(path)
+        done = associate(
+            writable(self._at, dry_run=dry_run),
+            key,
+            self.workspace_of(folder).site,
+            self._at.clock(),
+            folder=folder,
+            title=title or "",
+            root_commits=root_commits,
+            dry_run=dry_run,
+        )
+        return self._wrote(done, dry_run=dry_run)
+
+    def trust(
+        self, path: str | os.PathLike[str] = ".", *, revoke: bool = False, dry_run: bool = False
+    ) -> Json:
+        """Accept the .lamina.toml of a project as it is now, or take that back."""
+        from lamina.memory.writing import writable
+        from lamina.pipeline.spaces import folder_at, trust
+
+        folder = folder_at(path)
+        site = self.workspace_of(folder).site
+        if site is None or site.project is None:
+            raise errors.NoSuchFile(f"there is no .lamina.toml at or above {folder}", "nothing needs trust")
+        store = writable(self._at, dry_run=dry_run)
+        done = trust(store, site, self._at.clock(), revoke=revoke, dry_run=dry_run)
+        return self._wrote(done, dry_run=dry_run)
+
+    def pause(self, duration: str | None = None, *, dry_run: bool = False) -> Json:
+        """Stop capturing for `2h`, `30m`, `1d`, or until `resume`."""
+        from lamina.formats.dates import render_time
+        from lamina.formats.duration import parse_duration
+        from lamina.memory.writing import writable
+        from lamina.store import pause
+
+        seconds = parse_duration(duration) if duration else None
+        if duration and not seconds:
+            raise errors.UsageError(f"{duration!r} is not a duration", "write 30m, 2h or 1d")
+        now = self._at.clock()
+        until = now + timedelta(seconds=seconds) if seconds else None
+        with writable(self._at, dry_run=dry_run).writing(label="pause", at=now, dry_run=dry_run) as batch:
+            pause.pause(batch, until)
+        return {"paused": True, "until": render_time(until) if until else None}
+
+    def resume(self, *, dry_run: bool = False) -> Json:
+        """Capture again."""
+        from lamina.store import pause
+
+        if self.exists and self._at.paused():
+            with self.store.writing(label="resume", at=self._at.clock(), dry_run=dry_run) as batch:
+                pause.resume(batch)
+        return {"paused": False, "until": None}
+
+    def set_config(self, key: str, value: str, *, project: bool = False, dry_run: bool = False) -> Json:
+        """Write a setting to the user's config.toml, or to the project's .lamina.toml."""
+        from lamina.pipeline.spaces import project_file
+        from lamina.settings import parse_value, set_value, setting_named
+
+        file = project_file(self.workspace) if project else self._at.own.file
+        parsed = parse_value(setting_named(key), value) if dry_run else set_value(file, key, value)
+        return {"key": key, "value": parsed, "file": str(file)}
+
+    def _wrote(self, result: Json, *, dry_run: bool) -> Json:
+        from lamina.memory.writing import settle
+
+        settle(self._at, dry_run=dry_run)
+        return result

@@ -1,0 +1,225 @@
+"""The parts of one open memory, each made when it is first needed, so that a cold search opens no more than it reads."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lamina import errors
+from lamina.settings import Settings
+from lamina.store.identity import Workspace, resolve
+from lamina.store.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import date, datetime
+
+    from lamina.formats.event import Session
+    from lamina.formats.scope import Scope
+    from lamina.index.base import Changes, Index
+    from lamina.pipeline.filters import Asked
+    from lamina.pipeline.relevance import Limits
+    from lamina.pipeline.status import Cadence
+    from lamina.store.store import Located, Store
+
+
+class Opened:
+    """A store's folder and what looks at it: environment, home, the folder we stand in, the clock.
+
+    `explicit` names the workspace in place of the folder's own.
+    """
+
+    def __init__(
+        self,
+        own: Settings,
+        *,
+        env: Mapping[str, str],
+        home: Path,
+        cwd: Path | None,
+        explicit: str | None,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.root = Path(os.path.abspath(own.root))
+        self.own = own
+        """The settings without those of the project."""
+        self.env = env
+        self.home = home
+        self.cwd = cwd
+        self.explicit = explicit
+        self.clock = clock
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store at the root; a damaged memory.json counts, so that it is told."""
+        return os.path.lexists(self.root / "memory.json")
+
+    @cached_property
+    def store(self) -> Store:
+        """The store; raises NoStore where there is none yet."""
+        from lamina.store.store import Store
+
+        return Store.open(self.root)
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The workspace that this memory is used from."""
+        return self.workspace_of(self.cwd, explicit=self.explicit)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings, with what the project here may say."""
+        return self.own.with_project(self.workspace.project)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that writes go to by default."""
+        return self.workspace.scope
+
+    @property
+    def today(self) -> date:
+        """The UTC day."""
+        return self.clock().date()
+
+    @cached_property
+    def index(self) -> Index:
+        """The search index; `refresh` brings it up to date."""
+        from lamina.index.embedded import Embedded
+        from lamina.index.source import index_home
+
+        return Embedded(index_home(self.root, self.env))
+
+    def refresh(self) -> Changes:
+        """Bring the index up to date with the files."""
+        from lamina.index.source import StoreSource
+
+        return self.index.refresh(StoreSource(self.root))
+
+    def workspace_of(
+        self, folder: str | os.PathLike[str] | None, *, explicit: str | None = None, remote: str | None = None
+    ) -> Workspace:
+        """Return the workspace of a folder, known yet or not; `remote` counts for a folder that is gone."""
+        return resolve(
+            folder if folder is None else Path(folder),
+            registry=Registry.load(self.root),
+            env=self.env,
+            home=self.home,
+            root_commits=root_commits,
+            explicit=explicit,
+            transcript_remote=remote,
+        )
+
+    def warnings(self) -> tuple[str, ...]:
+        """Tell what of the settings, the project's file and the store could not be used."""
+        told = [*self.settings.warnings, *self.workspace.warnings]
+        schema = self._schema()
+        if schema:
+            told.append(f"{self.root} was written by a newer Lamina (schema {schema}); it is only read here")
+        return tuple(dict.fromkeys(told))
+
+    def reading(self, id: str) -> Store:
+        """Return the store to look an entry up in; raises NoEntry where there is no store."""
+        if not self.exists:
+            raise errors.NoEntry(
+                f"no entry has the id {id!r}: there is no store at {self.root}", "`lamina import` makes one"
+            )
+        return self.store
+
+    def chosen(self, filters: Asked) -> list[Located]:
+        """Return the entries that the filters let through; the store's problems are those of this listing."""
+        from lamina.pipeline import browse
+        from lamina.pipeline.filters import parse_filters
+
+        chosen = parse_filters(self.scope, self.today, **filters)
+        if not self.exists:
+            return []
+        self.store.problems.clear()
+        return list(browse.choose(self.store, chosen))
+
+    def session_workspace(self, session: Session) -> Workspace:
+        """Return the workspace that a session worked in; raises Refused where it may not be captured."""
+        from lamina.settings import capture_off
+
+        found = self.workspace_of(session.cwd or None, explicit=self.explicit, remote=session.remote or None)
+        settings = self.own.with_project(found.project)
+        why = capture_off(settings, session.cwd or None, env=self.env, now=self.clock())
+        if why:
+            raise errors.Refused(f"capture is off: {why}", "`lamina config` shows the settings")
+        return found
+
+    def capture_allowed(self) -> None:
+        """Raise Refused while capture is paused or switched off for this machine."""
+        from lamina.settings import capture_off
+
+        why = capture_off(self.own, None, env=self.env, now=self.clock())
+        if why:
+            raise errors.Refused(
+                f"capture is off: {why}", "`lamina resume`, or `lamina config set capture on`"
+            )
+
+    def limits(self) -> Limits:
+        """Return how much of a session is looked at."""
+        from lamina.pipeline.relevance import Limits
+
+        say = self.settings
+        return Limits(
+            user_turns=say["note_turns"],
+            gists=say["note_gists"],
+            chars=say["note_message_chars"],
+            bytes=say["note_bytes"],
+            bullets=say["note_bullets"],
+            signal=say["note_signal_chars"],
+            attempts=say["note_attempts"],
+        )
+
+    def cadence(self) -> Cadence:
+        """Return when work is due."""
+        from lamina.pipeline.status import Cadence
+
+        say = self.settings
+        return Cadence(say["consolidate_interval_s"], say["consolidate_pending"], say["commit_debounce_s"])
+
+    def paused(self) -> bool:
+        """Tell whether the person has paused capture."""
+        from lamina.store import pause
+
+        return pause.paused(self.root, now=self.clock()) is not None
+
+    def _schema(self) -> int:
+        """Return the schema of a store that is newer than this program, else 0."""
+        try:
+            return self.store.schema if self.exists and self.store.read_only else 0
+        except errors.LaminaError:
+            return 0  # the command itself meets it, or does without
+
+
+def open_parts(
+    root: str | os.PathLike[str] | None,
+    *,
+    workspace: str | None,
+    cwd: str | os.PathLike[str] | None,
+    env: Mapping[str, str] | None,
+    clock: Callable[[], datetime],
+) -> Opened:
+    """Find root, home and settings; what is not given comes from the process."""
+    env = os.environ if env is None else env
+    home = Path(env.get("HOME") or Path.home())
+    folder = _working_directory() if cwd is None else Path(os.path.abspath(cwd))
+    flags = {"root": os.path.abspath(root)} if root else {}
+    own = Settings.load(env=env, home=home, flags=flags)
+    return Opened(own, env=env, home=home, cwd=folder, explicit=workspace, clock=clock)
+
+
+def root_commits(folder: Path) -> tuple[str, ...]:
+    """Return the root commits of a repository, asked of git."""
+    from lamina.store import git
+
+    return tuple(sorted(git.root_commits(folder)))
+
+
+def _working_directory() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:
+        return None  # it was removed: global

@@ -1,0 +1,222 @@
+"""Reading: everything that looks at a store and writes no memory."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from lamina.memory.opened import Opened, open_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
+    from typing import Unpack
+
+    from lamina.formats.scope import Scope
+    from lamina.pipeline.filters import Asked
+    from lamina.pipeline.recall import Found
+    from lamina.settings import Settings
+    from lamina.store.files import Problem
+    from lamina.store.identity import Workspace
+    from lamina.store.store import Store
+
+Json = dict[str, Any]
+Rows = list[Json]
+Differences = list[str]
+
+
+def utc_now() -> datetime:
+    """Return the time now, in UTC and whole seconds."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+class Reading:
+    """A store as seen from one workspace, for whoever may look but not write.
+
+    Nothing here creates a store; the search index alone is brought up to date on the way.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self._at = opened
+
+    @classmethod
+    def open(
+        cls,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        workspace: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> Self:
+        """Open the memory at `root` (default: the setting `root`) as seen from `cwd`.
+
+        `workspace` names the workspace in place of the one that `cwd` belongs to.
+        """
+        return cls(open_parts(root, workspace=workspace, cwd=cwd, env=env, clock=clock))
+
+    # -- where we are
+
+    @property
+    def root(self) -> Path:
+        """The store's folder, whether it is there or not."""
+        return self._at.root
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store at the root."""
+        return self._at.exists
+
+    @property
+    def store(self) -> Store:
+        """The store; raises NoStore where there is none yet."""
+        return self._at.store
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold here."""
+        return self._at.settings
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that this memory is used from."""
+        return self._at.workspace
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that writes go to by default."""
+        return self._at.scope
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What of the settings, the project's file and the store could not be used; for a person to read once."""
+        return self._at.warnings()
+
+    def workspace_of(
+        self, folder: str | os.PathLike[str] | None, *, explicit: str | None = None, remote: str | None = None
+    ) -> Workspace:
+        """Return the workspace of a folder, whether it is known yet or not; nothing is written.
+
+        `remote` is the origin that a transcript names, for a folder that is gone.
+        """
+        return self._at.workspace_of(folder, explicit=explicit, remote=remote)
+
+    def resolve_key(self, folder: str | os.PathLike[str]) -> str | None:
+        """Return the key of a folder's workspace, None for the global scope."""
+        return self.workspace_of(folder).key
+
+    # -- finding
+
+    def search(self, query: str, *, limit: int = 10, **filters: Unpack[Asked]) -> Found:
+        """Find entries by words, best first.
+
+        No text of a query raises but a blank one (UsageError); an unknown name in a filter does.
+        """
+        from lamina.pipeline import recall
+        from lamina.pipeline.filters import question
+
+        asked = question(query, self.scope, self._at.today, limit=limit, filters=filters)
+        if not self.exists:
+            return recall.Found(query, ("words",), ())
+        self._at.refresh()
+        return recall.search(self._at.index, asked, today=self._at.today, here=self.scope)
+
+    def list(self, *, limit: int | None = None, **filters: Unpack[Asked]) -> tuple[Rows, Sequence[Problem]]:
+        """Return entries, newest first, and what was wrong with single files."""
+        from lamina.pipeline import browse
+
+        entries = browse.newest_first(self._at.chosen(filters))
+        problems = tuple(self.store.problems) if self.exists else ()
+        return [browse.item(each, self._at.today) for each in entries[:limit]], problems
+
+    def show(self, id: str) -> Json:
+        """Return one entry with all it holds, by its id, an alias or `file:line`; raises NoEntry."""
+        from lamina.pipeline import browse
+
+        return browse.whole(browse.found(self._at.reading(id), id), self._at.today)
+
+    def why(self, id: str) -> Json:
+        """Return the chain from an entry back to where it came from; raises NoEntry."""
+        from lamina.pipeline import browse
+        from lamina.pipeline.why import why
+
+        located = browse.found(self._at.reading(id), id)
+        return {"id": located.entry.id, "heading": located.entry.heading, "chain": why(self.store, located)}
+
+    def log(self, *, since: str | date | None = None, limit: int = 20) -> Rows:
+        """Return what was learnt, by session, newest first, in every scope."""
+        from lamina.pipeline import browse
+
+        return browse.learnt(self._at.chosen({"scope": "all", "since": since}), limit)
+
+    def card(self, *, budget: int | None = None) -> str:
+        """Return the context block for a new session here; empty where there is no store."""
+        from lamina.pipeline.card import card
+
+        if not self.exists:
+            return ""
+        budget = budget or self.settings["card_chars"]
+        return card(self.store, self.scope, today=self._at.today, budget=budget)
+
+    # -- what is going on
+
+    def state(self) -> Json:
+        """Return the repository's state, section by section, with grades."""
+        from lamina.pipeline.current import show_state
+
+        return show_state(self.store if self.exists else None, self.scope, self._at.clock())
+
+    def working(self) -> Json:
+        """Return what the agent is in the middle of here."""
+        from lamina.pipeline.current import show_working
+
+        return show_working(self.store if self.exists else None, self.scope, self._at.clock())
+
+    def pending(self) -> Sequence[str]:
+        """Return the names of the notes that wait for consolidation."""
+        from lamina.store import notes
+
+        return [each.name for each in notes.pending(self.store)] if self.exists else []
+
+    def status(self) -> Json:
+        """Return what the store holds, what waits and what is due."""
+        from lamina.pipeline import status
+
+        here = {"workspace": self.scope.name, "paused": self._at.paused()}
+        if not self.exists:
+            return status.empty(self.root) | here
+        return status.status(self.store, self._at.clock(), self._at.cadence()) | here
+
+    def check_index(self) -> Differences:
+        """Return the differences between the index, brought up to date, and the files; empty when they agree."""
+        from lamina.index.source import StoreSource
+
+        self._at.refresh()
+        return self._at.index.check(StoreSource(self.root))
+
+    # -- workspaces and settings
+
+    def workspaces(self) -> Rows:
+        """Return the known workspaces with their remotes, their folders here and how many entries they hold."""
+        from lamina.pipeline.spaces import known
+
+        return known(self.store, current=self.scope) if self.exists else []
+
+    def config(self) -> Rows:
+        """Return every setting with its value and where the value comes from."""
+        return [
+            {
+                "key": setting.key,
+                "value": self.settings.shown(setting.key),
+                "origin": value.origin,
+                "meaning": setting.meaning,
+            }
+            for setting, value in self.settings
+        ]
+
+    def config_value(self, key: str) -> Json:
+        """Return one setting; raises BadSetting for an unknown one."""
+        value = self.settings.value(key)
+        return {"key": key, "value": self.settings.shown(key), "origin": value.origin}
