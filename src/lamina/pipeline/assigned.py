@@ -79,7 +79,7 @@ _TECH = re.compile(
 )  # fmt: skip
 _REFERENCE = re.compile(
     r"\$\{|\$\(|\{\{|\{[A-Za-z_][\w.]*\}|\$[A-Z_][A-Z0-9_]*$|\$[a-z_]+$|\$env:|%[A-Z_]{2,}%|%[sdv]\b|<[^<>]*>?$|\*{3,}|•|[xX]{4,}|\.{3}|…|"
-    r"process\.env|os\.environ|os\.getenv|getenv|environ|ENV\[|env\.|env:|vars\.|var\.|secrets\.|config\.|settings\.|vault:|op://|arn:|"
+    r"process\.|os\.|self\.|this\.|args\.|req\.|request\.|ctx\.|options\.|opts\.|params\.|environ|os\.getenv|getenv|environ|ENV\[|env\.|env:|vars\.|var\.|secrets\.|config\.|settings\.|vault:|op://|arn:|"
     r"file:|/run/secrets/|!vault|!secret|ref\+|\[redacted|redacted|\(redacted|your[-_ ]|my[-_](?:secret|password|token|api)|insert[-_ ]|"
     r"replace[-_ ]|enter[-_ ]|example|placeholder|sops|ENC\[|@@|None$|null$",
     re.IGNORECASE,
@@ -145,12 +145,17 @@ def find(text: str, lowered: str) -> Iterator[Found]:
             yield found
 
 
+# "key" is in many words; only these ends can be followed by a value.
+_KEY_ENDS = re.compile(r"s?(?:[^a-z0-9\s,;]|$|\s+(?:[:=|\"']|i|w|e|lautet|for|of|to|value))")
+
+
 def _places(lowered: str) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
     for stem in STEMS if lowered.isascii() else STEMS + FOREIGN_STEMS:
         at = lowered.find(stem)
         while at >= 0:
-            places.append((at, len(stem)))
+            if stem != "key" or _KEY_ENDS.match(lowered, at + 3):
+                places.append((at, len(stem)))
             at = lowered.find(stem, at + len(stem))
     places.sort()
     return places
@@ -191,7 +196,7 @@ def kind_of(before: str, name: str) -> str:
         if any(part in _ABOUT for part in rest) or len(rest) > 2:
             continue
         kind = _kind(parts[index], parts[index - 1] if index else before, whole)
-        if kind:
+        if kind and (not rest or kind in {"password", "secret"} or name.isupper()):
             return kind
     return _kind(whole, before, whole)
 
@@ -222,6 +227,8 @@ def _value(text: str, start: int, end: int, kind: str) -> Found | None:
     if link is None or link.end() >= len(text):
         return None
     at = link.end()
+    if link["space"] and (link["close"] or text[start:end].lower() in _AMBIGUOUS):
+        return None
     if link["sep"] and "\n" in link[0]:
         return _below(text, at, kind)
     way = _bound(text, start, end, link)
@@ -254,6 +261,9 @@ def _bound(text: str, start: int, end: int, link: re.Match[str]) -> _Way:
         english=link["is"] is not None,
         loose=(link["space"] is not None and not flag) or link["cell"] is not None,
     )
+
+
+_AMBIGUOUS = frozenset(["pass", "creds", "credentials"])  # before a blank they are mostly other words
 
 
 def _below(text: str, at: int, kind: str) -> Found | None:
@@ -371,15 +381,19 @@ def _is_set(value: str, kind: str, way: _Way) -> bool:
 def is_placeholder(value: str) -> bool:
     """Say whether a value only stands for a secret: a variable, a blank to fill in, an example."""
     plain = value.strip("\"'`\\ ")
-    return len(plain) < 2 or plain.lower() in _STOP or _REFERENCE.match(plain) is not None
+    if len(plain) < 2 or plain.lower() in _STOP or "..." in plain or "…" in plain:
+        return True
+    return _REFERENCE.match(plain) is not None
 
 
 def _is_token(value: str, kind: str, way: _Way) -> bool:
     if " " in value or value.isdigit() or _CODE.fullmatch(value) or re.match(r"[\^~v=]*\d+\.\d", value):
         return False
     least = 16 if kind == "key" else 6 if way.config else 8 if way.quoted else 10
-    if way.prose or way.loose:
-        least = 12 if way.prose else 16
+    if way.loose:
+        return False
+    if way.prose:
+        least = 12
     if len(value) < least:
         return False
     if kind == "key" and (re.fullmatch(r"[0-9a-f-]+", value) is not None) and not way.config:
