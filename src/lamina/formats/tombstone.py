@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from lamina.formats.dates import parse_time, render_time
@@ -66,8 +66,8 @@ class Tombstone:
         return f"slow:{self.slow.salt}:{self.slow.key}" if self.slow else self.hash
 
     def releasing(self, at: datetime) -> Tombstone:
-        """Return the line that undoes this one."""
-        return replace(self, released=max(at, self.moment), raw="")
+        """Return the line that undoes this one, stamped after it: within one second forgetting would win."""
+        return replace(self, released=max(at, self.moment + timedelta(seconds=1)), raw="")
 
     def purging(self, salt: bytes) -> Tombstone:
         """Return the line that goes on binding without hash, heading or unknown keys.

@@ -187,11 +187,11 @@ class Opened:
         return pause.paused(self.root, now=self.clock()) is not None
 
     def _schema(self) -> int:
-        """Return the schema of a store that is newer than this program, else 0."""
-        try:
-            return self.store.schema if self.exists and self.store.read_only else 0
-        except errors.LaminaError:
-            return 0  # the command itself meets it, or does without
+        """Return the schema of a store that is newer than this program, else 0; the store itself stays unopened."""
+        from lamina.store.layout import SCHEMA
+
+        schema = Registry.load(self.root).schema
+        return schema if schema > SCHEMA else 0
 
 
 def open_parts(

@@ -13,7 +13,7 @@ from lamina.pipeline.redact import redact
 from lamina.store import tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import date, datetime
 
     from lamina.store.store import Located, Store
@@ -53,35 +53,34 @@ def choose(
 
 
 def bury(
-    store: Store, entries: Iterable[Located], now: datetime, *, reason: str = "", dry_run: bool = False
+    store: Store, entries: Sequence[Located], now: datetime, *, reason: str = "", dry_run: bool = False
 ) -> list[dict[str, str]]:
     """Forget entries in one write; those that are forgotten already stay as they are."""
     why = redact(reason).text
-    told = []
-    with store.writing(label="forget", at=now, dry_run=dry_run) as batch:
-        for located in entries:
-            id_ = identified(batch, located)
-            told.append(tell(located, id_))
-            if located.entry.trust != "forgotten":
-                tombstones.bury(batch, located.scope, with_field(located.entry, "Id", id_), reason=why)
-                batch.change(id_, lambda old: with_field(old, "Status", f"forgotten {now.date()}"))
-    return told
+    if dry_run:
+        return [tell(each) for each in entries]
+    chosen = identified(store, entries, now)
+    with store.writing(label="forget", at=now) as batch:
+        for each in chosen:
+            if each.entry.trust != "forgotten":
+                tombstones.bury(batch, each.scope, each.entry, reason=why)
+                batch.change(each.entry.id, lambda old: with_field(old, "Status", f"forgotten {now.date()}"))
+    return [tell(each) for each in chosen]
 
 
 def release(
-    store: Store, entries: Iterable[Located], now: datetime, *, dry_run: bool = False
+    store: Store, entries: Sequence[Located], now: datetime, *, dry_run: bool = False
 ) -> list[dict[str, str]]:
     """Bring forgotten entries back and let their content be written again."""
-    told = []
-    with store.writing(label="release", at=now, dry_run=dry_run) as batch:
-        for located in entries:
-            entry = located.entry
-            if entry.trust != "forgotten":
-                continue
-            told.append(tell(located, identified(batch, located)))
-            tombstones.release(batch, located.scope, entry)
-            batch.change(told[-1]["id"], lambda old: with_field(old, "Status", None))
-    return told
+    chosen = [each for each in entries if each.entry.trust == "forgotten"]
+    if dry_run:
+        return [tell(each) for each in chosen]
+    chosen = identified(store, chosen, now)
+    with store.writing(label="release", at=now) as batch:
+        for each in chosen:
+            tombstones.release(batch, each.scope, each.entry)
+            batch.change(each.entry.id, lambda old: with_field(old, "Status", None))
+    return [tell(each) for each in chosen]
 
 
 def release_content(store: Store, id_: str, now: datetime, *, dry_run: bool = False) -> list[dict[str, str]]:
@@ -100,29 +99,33 @@ def release_content(store: Store, id_: str, now: datetime, *, dry_run: bool = Fa
     return told
 
 
-def identified(batch: Writing, located: Located) -> str:
-    """Return an entry's id; one that a person wrote without gets it, with all others of its file."""
-    if located.entry.id:
-        return located.entry.id
-    if not located.slug:
-        raise NoEntry(
-            f"{located.rel}:{located.entry.line} has no id yet", "give it one with an `**Id:**` line"
-        )
-    given: dict[tuple[int, str], str] = {}
+def identified(store: Store, entries: Sequence[Located], now: datetime) -> list[Located]:
+    """Return the entries with ids: those that a person wrote without get theirs, with all others of their files."""
+    unnamed = {each.rel: each for each in entries if not each.entry.id}
+    if not unnamed:
+        return list(entries)
+    with store.writing(label="ids", at=now) as batch:
+        for rel, located in unnamed.items():
+            if not located.slug:
+                place = f"{rel}:{located.entry.line}"
+                raise NoEntry(f"{place} has no id yet", "give it one with an `**Id:**` line")
+            batch.edit(rel, partial(_name, batch, located))
+    again = {
+        (each.rel, each.entry.content_hash): each
+        for located in unnamed.values()
+        for each in store.entries(located.scope, located.layer)
+    }
+    named = (each if each.entry.id else again.get((each.rel, each.entry.content_hash)) for each in entries)
+    return [each for each in named if each is not None]
 
-    def name(text: str | None) -> str | None:
-        topic = parse_topic(text or "")
-        for place, entry in enumerate(topic.entries):
-            if not entry.id:
-                key = (place, entry.content_hash)
-                given.setdefault(key, batch.new_id(located.scope, located.layer))
-                topic = topic.replacing(place, with_field(entry, "Id", given[key]))
-        return render_topic(topic)
 
-    batch.edit(located.rel, name)
-    wanted = located.entry.content_hash
-    topic = parse_topic(batch.text(located.rel) or "")
-    return next((entry.id for entry in topic.entries if entry.content_hash == wanted), "")
+def _name(batch: Writing, located: Located, text: str | None) -> str:
+    topic = parse_topic(text or "")
+    for place, entry in enumerate(topic.entries):
+        if not entry.id:
+            id_ = batch.new_id(located.scope, located.layer)
+            topic = topic.replacing(place, with_field(entry, "Id", id_))
+    return render_topic(topic)
 
 
 def is_from(entry: Entry, session: str) -> bool:
@@ -139,9 +142,9 @@ def missing(id_: str) -> NoEntry:
     return NoEntry(f"no entry has the id {id_!r}", "`lamina list` and `lamina search` show ids")
 
 
-def tell(located: Located, id_: str) -> dict[str, str]:
+def tell(located: Located) -> dict[str, str]:
     """Describe an entry that was forgotten or released."""
-    return {"id": id_, "heading": located.entry.heading, "file": located.rel}
+    return {"id": located.entry.id, "heading": located.entry.heading, "file": located.rel}
 
 
 def _found(store: Store, id_: str) -> Located:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lamina import errors
-from lamina.formats.entry import parse_topic, with_field
+from lamina.formats.entry import parse_topic
 from lamina.formats.layers import LAYERS
 from lamina.formats.note import Note, parse_note, render_note
 from lamina.formats.slug import topic_slug
@@ -73,32 +73,24 @@ def purge(
 
     The caller finishes with `clean`, also after a crash: `is_unfinished` tells.
     """
-    gone = traces(entries)
-    if not dry_run:
-        files.overwrite(_mark(store.layout), "{}")
+    if dry_run:
+        return [tell(each) for each in entries]
+    files.overwrite(_mark(store.layout), "{}")
     try:
-        return _purge(store, entries, gone, now, dry_run=dry_run)
+        chosen = identified(store, entries, now)
+        gone = traces(chosen)
+        with store.writing(label="purge", at=now) as batch:
+            for each in chosen:
+                tombstones.bury(batch, each.scope, each.entry)
+                tombstones.purge(batch, each.scope, each.entry.content_hash, new_salt=_salt)
+                batch.remove(each.entry.id)
+            for each in {each.rel: each for each in chosen}.values():
+                _retitle(store, batch, each, gone)
+            _purge_notes(store, batch, gone)
     except errors.LaminaError:
         finished(store.layout)  # nothing was written
         raise
-
-
-def _purge(
-    store: Store, entries: Sequence[Located], gone: Traces, now: datetime, *, dry_run: bool
-) -> list[dict[str, str]]:
-    told = []
-    with store.writing(label="purge", at=now, dry_run=dry_run) as batch:
-        for located in entries:
-            id_ = identified(batch, located)
-            told.append(tell(located, id_))
-            entry = located.entry if located.entry.id else with_field(located.entry, "Id", id_)
-            tombstones.bury(batch, located.scope, entry)
-            tombstones.purge(batch, located.scope, located.entry.content_hash, new_salt=_salt)
-            batch.remove(id_)
-        for located in {each.rel: each for each in entries}.values():
-            _retitle(store, batch, located, gone)
-        _purge_notes(store, batch, gone)
-    return told
+    return [tell(each) for each in chosen]
 
 
 def is_unfinished(layout: Layout) -> bool:
