@@ -46,7 +46,8 @@ def _words(text: str) -> frozenset[str]:
 
 _YES = _words(
     "ok okay okey k y yes yep yeah yup sure please go ahead do it that this proceed continue lgtm fine good "
-    "great perfect right correct exactly nice cool awesome excellent alright agreed agree approved approve yess "
+    "great perfect right correct exactly nice cool awesome excellent alright "
+    "agreed agree approved approve yess "
     "works ship sounds looks all is well "
     "ja jo genau passt gut super klar gerne bitte mach weiter einverstanden stimmt prima "
     "oui ouais parfait daccord d'accord continue vas-y vas y bien sûr "
@@ -74,6 +75,8 @@ _OTHER = _words(
     "ありがとう ありがとうございます いいえ わかりました 分かりました こんにちは 承知しました "
     "감사합니다 고마워 고맙습니다 아니 아니요 안녕하세요 안녕"
 )
+# Scripts whose vowel signs are no letters to a word pattern.
+_WHOLE = _words("ขอบคุณ ขอบคุณครับ ขอบคุณค่ะ โอเคครับ ได้ครับ ได้ค่ะ ครับ ค่ะ สวัสดีครับ ठीक धन्यवाद हाँ")
 _NO = _words(
     "no nope nah not n nein non não nao нет nie hayır لا नहीं ไม่ không 不 不用 不要 "
     "いいえ 아니 아니요 stop wait"
@@ -92,15 +95,15 @@ _INTENT = re.compile(
     re.IGNORECASE,
 )
 _GERUND = re.compile(
-    r"(?:now )?(?:checking|looking|reading|running|searching|starting|updating|fixing|working|testing|inspecting|"
-    r"opening|verifying|reviewing|continuing|investigating|exploring|analy[sz]ing)\b",
+    r"(?:now )?(?:checking|looking|reading|running|searching|starting|updating|fixing|working|testing|"
+    r"inspecting|opening|verifying|reviewing|continuing|investigating|exploring|analy[sz]ing)\b",
     re.IGNORECASE,
 )
 _STATUS = re.compile(
     r"(?:(?:the |your |my |all )?(?:\w+ ){0,3}(?:is |are |was |has been |have been )?(?:now )?"
     r"(?:complete|completed|done|finished|successful|ready)"
-    r"|(?:ok|okay|sure|great|perfect|excellent|got it|understood|alright|all right|certainly|of course|absolutely|"
-    r"good|nice|awesome|wonderful|no problem|you're welcome|you are right|"
+    r"|(?:ok|okay|sure|great|perfect|excellent|got it|understood|alright|all right|certainly|of course|"
+    r"absolutely|good|nice|awesome|wonderful|no problem|you're welcome|you are right|"
     r"you're (?:absolutely )?right|"
     r"good (?:call|question|point|catch|idea)|"
     r"great (?:question|idea|point)|makes sense|thanks?(?: you)?|sorry|hi|hello|hey|pong)(?: there)?)"
@@ -196,6 +199,8 @@ def is_acknowledgement(text: str) -> bool:
     words = _WORD.findall(text.casefold()) if len(text) <= 60 else ["long"]
     if any(char.isdigit() for char in text):
         return False
+    if text.casefold().strip(" .!。！~") in _WHOLE:
+        return True
     return len(words) <= 6 and all(word in _YES or word in _OTHER for word in words)
 
 

@@ -211,6 +211,7 @@ class _Draft:
     failures: list[Failure] = field(default_factory=list)
     size: int = 0
     agreed: bool = False
+    before: tuple[int, datetime | None] = (-1, None)  # the last event in front of it and its time
 
     def turn(self) -> Turn:
         return Turn(
@@ -273,9 +274,10 @@ class _Window:
         if self._full(kept, user=True):
             yield self.material()
             self._clear()
+        before = (max(self.last, event.seq - 1), self.ended)
         self.see(event)
         if text:
-            self.draft = _Draft(event.seq, event.seq, event.time, kept, size=_bytes(kept))
+            self.draft = _Draft(event.seq, event.seq, event.time, kept, size=_bytes(kept), before=before)
 
     def _model(self, event: Event) -> Iterator[Material]:
         parts = shares(noise.without_openers(condensed(plain(event.text))), self.limits.chars, _SHARES)
@@ -283,9 +285,7 @@ class _Window:
             self.see(event)
         for text in (clip(part, self.limits.chars) for part in parts):
             if self._full(text, user=False):
-                self.end_turn()
-                yield self.material()
-                self._clear()
+                yield self._part()
             self.see(event)
             draft = self._draft(event)
             draft.gists.append(text)
@@ -296,9 +296,24 @@ class _Window:
             if parts and not failure.words:
                 failure.words, failure.seq = clip(parts[0], self.limits.chars), event.seq
 
+    def _part(self) -> Material:
+        """Close the window in front of the open turn, or in the middle of it if it fills the window alone."""
+        draft, last, ended, started = self.draft, self.last, self.ended, self.started
+        whole = draft is not None and bool(self.turns)
+        if draft is not None and whole:
+            self.last, self.ended = draft.before
+        else:
+            self.end_turn()
+        done = self.material()
+        self._clear()
+        if draft is not None and whole:
+            self.first, self.last, self.ended = draft.first, last, ended
+            self.started = draft.time or started
+        return done
+
     def _draft(self, event: Event) -> _Draft:
         if self.draft is None:
-            self.draft = _Draft(event.seq, event.seq, event.time)
+            self.draft = _Draft(event.seq, event.seq, event.time, before=(event.seq - 1, event.time))
         self.draft.last = max(self.draft.last, event.seq)
         return self.draft
 
