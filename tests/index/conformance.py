@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.index.memory_source import MemorySource
 
-from lamina.index.base import Document, Index, Query
+from lamina.index.base import Document, Query
+from lamina.index.engine import Index
 
 DAY = date(2026, 11, 30)
 

@@ -9,7 +9,8 @@ from datetime import date as Date  # noqa: N812  # `date` is a field's own name 
 from datetime import datetime, timedelta
 from functools import cache
 from re import Pattern
-from typing import NamedTuple
+
+from lamina.formats.frozen import NamedTuple
 
 FRESH, AGING, STALE, EXPIRED, UNVERIFIED = "fresh", "aging", "stale", "expired", "unverified"
 NOT_STARTED = "not started"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lamina.errors import UnknownLayer
+from lamina.formats.frozen import NamedTuple
 
 
 class Layer(NamedTuple):

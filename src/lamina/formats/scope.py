@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from lamina.errors import BadKey, UnknownScope
+from lamina.formats.frozen import NamedTuple
 
 GLOBAL = "global"
 KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")

@@ -16,16 +16,18 @@ import sqlite3
 import time
 from _thread import RLock
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING
 
 from lamina.errors import Busy, LaminaError
 from lamina.index import tables
-from lamina.index.base import Answer, Changes, Match, Query, Source
+from lamina.index.base import Answer, Changes, Match, Query
 from lamina.index.intake import Look, apply, look_at, plan
 from lamina.index.lookup import Lookup
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+    from lamina.index.engine import Source
 
 NAME = "lamina.db"
 ENGINE = "words"

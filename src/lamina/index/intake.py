@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from lamina.errors import LaminaError
+from lamina.formats.frozen import NamedTuple
 from lamina.index import tables
-from lamina.index.base import Changes, Reading, Source, Stamp
+from lamina.index.base import Changes, Reading, Stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lamina.index.engine import Source
 
 # A file that was written this shortly before it was read may change again within one tick of its
 # disk's clock and keep its stamp (2 s on FAT, less elsewhere).

@@ -12,11 +12,15 @@ import heapq
 import math
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
 
+from lamina.formats.frozen import NamedTuple
 from lamina.index import tables, words
 from lamina.index.base import TRUSTS, Query
 from lamina.index.words import Term
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 RARE = 2_000  # up to this many rows a word may choose candidates
 FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score

@@ -10,12 +10,12 @@ import os
 import stat
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import GLOBAL, Scope, is_key
 from lamina.index.base import Document, Reading, Stamp
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lamina.formats.entry import Entry
     from lamina.store.layout import Place

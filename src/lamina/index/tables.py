@@ -13,10 +13,13 @@ import unicodedata
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
-from typing import Any
 
 from lamina.index import words
 from lamina.index.base import Document, Stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA = 1
 _DAY_BITS = 28

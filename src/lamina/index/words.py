@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from lamina.formats.frozen import NamedTuple
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 VERSION = f"1/{unicodedata.unidata_version}"

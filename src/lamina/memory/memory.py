@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from lamina import errors
-from lamina.memory.reading import Json, Reading, Rows
+from lamina.memory.reading import Reading
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
-    from typing import Unpack
+    from typing import Any, Unpack
 
+    from lamina.memory.reading import Json, Rows
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.remember import Outcome
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lamina import errors
 from lamina.settings import Settings
 from lamina.store.identity import Workspace, resolve
 from lamina.store.registry import Registry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import date, datetime
 
     from lamina.formats.event import Session
     from lamina.formats.scope import Scope
-    from lamina.index.base import Changes, Index
+    from lamina.index.base import Changes
+    from lamina.index.engine import Index
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.relevance import Limits
     from lamina.pipeline.status import Cadence

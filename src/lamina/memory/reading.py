@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
 
 from lamina.memory.opened import Opened, open_parts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import date
-    from typing import Unpack
+    from typing import Any, Self, Unpack
 
     from lamina.formats.scope import Scope
     from lamina.pipeline.filters import Asked
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from lamina.store.identity import Workspace
     from lamina.store.store import Store
 
-Json = dict[str, Any]
-Rows = list[Json]
-Differences = list[str]
+    Json = dict[str, Any]
+    Rows = list[Json]
+    Differences = list[str]
 
 
 def utc_now() -> datetime:

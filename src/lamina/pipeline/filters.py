@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from lamina.errors import UnknownScope, UsageError
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.layers import layer_named
 from lamina.formats.scope import Scope, parse_scope
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypedDict
 
     from lamina.index.base import Query
+
+    class Asked(TypedDict, total=False):
+        """The filters as a person or a program says them.
+
+        `scope`: `all`, `global`, `workspace` or `workspace:KEY` (default: here and global). `topic`: its
+        title or file name. `trust`: a comma list, or `all` (default: what is in force). `since` and `until`:
+        UTC days, or `7d` for that long ago.
+        """
+
+        scope: str | None
+        layer: str | None
+        topic: str | None
+        trust: str | None
+        since: str | date | None
+        until: str | date | None
+
 
 TRUSTS = ("approved", "candidate", "superseded", "forgotten")
 IN_FORCE = frozenset({"approved", "candidate"})
 DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-
-
-class Asked(TypedDict, total=False):
-    """The filters as a person or a program says them.
-
-    `scope`: `all`, `global`, `workspace` or `workspace:KEY` (default: here and global). `topic`: its title or
-    file name. `trust`: a comma list, or `all` (default: what is in force). `since` and `until`: UTC days, or
-    `7d` for that long ago.
-    """
-
-    scope: str | None
-    layer: str | None
-    topic: str | None
-    trust: str | None
-    since: str | date | None
-    until: str | date | None
 
 
 class Filters(NamedTuple):

@@ -11,17 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date as Date  # noqa: N812 - `date` is a field's own name here
 from datetime import datetime, time
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
 
 from lamina import errors
 from lamina.formats.freshness import Freshness, freshness, state_freshness
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.layers import layer_named
 from lamina.formats.scope import GLOBAL, Scope, parse_scope
 from lamina.index import words
 from lamina.index.base import CURRENT, TRUSTS, Query
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lamina.index.base import Document, Index, Match
+    from lamina.index.base import Document, Match
+    from lamina.index.engine import Index
 
 SNIPPET = 320
 _DEPTH = 80

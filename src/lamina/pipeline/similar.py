@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lamina.formats.entry import Draft
-    from lamina.index.base import Index
+    from lamina.index.engine import Index
 
 SHARED = 0.6
 """The share of the draft's words that a similar entry holds; below it, two facts are only on one subject."""

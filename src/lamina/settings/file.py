@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from lamina import errors
 from lamina.settings.table import parse_value, setting_named
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tomlkit import TOMLDocument
 
 

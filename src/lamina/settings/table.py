@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
 
 from lamina import errors
 from lamina.formats.duration import parse_duration
+from lamina.formats.frozen import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 PREFIX: Final = "LAMINA_"
 REVIEW: Final = ("off", "doubtful", "decisions", "all")

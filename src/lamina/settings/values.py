@@ -9,9 +9,9 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
 from lamina.settings.table import (
     PREFIX,
     REVIEW,
@@ -24,7 +24,10 @@ from lamina.settings.table import (
     shown,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lamina.store.project import Project
 
 _UNREADABLE = {"capture": "off"}

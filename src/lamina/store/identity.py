@@ -9,9 +9,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.scope import GLOBAL, Scope, is_key
 from lamina.store.project import Project, Trust
 from lamina.store.registry import Registry, Spot

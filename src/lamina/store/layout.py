@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import GLOBAL, Scope, is_device_name, is_key
 

@@ -10,15 +10,18 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
 from lamina.formats.dates import render_time
+from lamina.formats.frozen import NamedTuple
 from lamina.store import files, tomlfile
 from lamina.store.registry import edit, parse_object, part
 from lamina.store.repository import Repository, find
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lamina.store.batch import Batch
 
 NAME = ".lamina.toml"

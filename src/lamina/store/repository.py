@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.gitconfig import first_value
 
 _MAX_POINTER = 65_536

@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.remote import has_drive, is_path, name_of, normalise
 from lamina.store import project as projects
 from lamina.store.project import Project
 from lamina.store.registry import Registry, Spot
 from lamina.store.repository import Repository, find, repository_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _OWN = frozenset({"folder", "gone"})
 _COMMON = frozenset({"common"})

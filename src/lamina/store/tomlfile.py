@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
 from lamina.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MAX_BYTES = 1_048_576
 
