@@ -91,6 +91,12 @@ class Opened:
 
         return Embedded(index_home(self.root, self.env))
 
+    def close(self) -> None:
+        """Close the index, if it was opened."""
+        index = self.__dict__.pop("index", None)
+        if index is not None:
+            index.close()
+
     def refresh(self) -> Changes:
         """Bring the index up to date with the files."""
         from lamina.index.source import StoreSource

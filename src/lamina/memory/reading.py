@@ -57,6 +57,16 @@ class Reading:
         """
         return cls(open_parts(root, workspace=workspace, cwd=cwd, env=env, clock=clock))
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index's file; the memory can be used again."""
+        self._at.close()
+
     # -- where we are
 
     @property

@@ -22,7 +22,9 @@ KEPT_NOTES = 50
 
 def tick(store: Store, now: datetime, cadence: Cadence, *, keep: int = KEPT_NOTES) -> list[str]:
     """Run what is due and return its names, in the order in which it ran."""
-    ran = []
+    ran: list[str] = []
+    if store.read_only:
+        return ran
     if "consolidate" in due(store, now, cadence):
         consolidate(store, now=now)
         ran.append("consolidate")

@@ -6,14 +6,13 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 from lamina.errors import BadInput, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     from lamina.interfaces.cli.output import Output
     from lamina.memory import Memory
@@ -35,7 +34,9 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, name: str, summary: str, examples: Sequence[str]) -> None:
-        super().__init__(prog=f"lamina {name}", description=summary, allow_abbrev=False)
+        super().__init__(
+            prog=f"lamina {name}", description=summary, allow_abbrev=False, formatter_class=formatter
+        )
         self.examples = examples
 
     def error(self, message: str) -> NoReturn:
@@ -52,7 +53,10 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help: what it does, how it is called, what each option means, examples."""
-        lines = [f"usage: {self.prog} {' '.join(self._shapes())}".rstrip(), "", self.description or ""]
+        import textwrap
+
+        lines = [f"usage: {self.prog} {' '.join(self._shapes())}", ""]
+        lines += textwrap.wrap(self.description or "", WIDTH)
         for group in self._action_groups:
             shown = [action for action in group._group_actions if action.help != argparse.SUPPRESS]  # noqa: SLF001
             if shown:
@@ -71,6 +75,11 @@ class Parser(argparse.ArgumentParser):
             *needed,
             "[options]",
         ]
+
+
+def formatter(prog: str) -> argparse.HelpFormatter:
+    """Return argparse's formatter with a width: else it asks the terminal for one with each argument it checks."""
+    return argparse.HelpFormatter(prog, width=WIDTH)
 
 
 def described(action: argparse.Action) -> list[str]:

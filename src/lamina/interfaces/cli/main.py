@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import NamedTuple
 
 from lamina import __version__
 from lamina.errors import LaminaError, UsageError
-from lamina.interfaces.cli.output import Output
+from lamina.formats.frozen import NamedTuple
+from lamina.interfaces.cli.output import Output, Unprintable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def usage() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (0 done, 1 failed, 2 usage, 3 refused)."""
+    if argv is None:
+        start_in_utf_8()
     arguments = list(sys.argv[1:] if argv is None else argv)
     out = Output(json=wants_json(arguments))
     try:
@@ -108,9 +110,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         out.abandon()  # the reader went away (`lamina list | head`): end quietly
         return 0
-    except OSError as problem:
+    except Unprintable as problem:
         out.abandon()
-        out.note(f"lamina: the result can't be written ({problem.strerror or problem})")
+        out.note(f"lamina: the result can't be written ({problem})")
         return 1
     return code
 
@@ -126,7 +128,7 @@ def run(arguments: list[str], out: Output) -> int:
         out.settle()
         out.note("interrupted; run it again to go on")
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, Unprintable):
         raise
     except Exception as problem:  # noqa: BLE001 - the edge: a person gets one message, not a traceback
         if os.environ.get("LAMINA_DEBUG"):
@@ -134,6 +136,14 @@ def run(arguments: list[str], out: Output) -> int:
         told = f"unexpected {type(problem).__name__}: {problem}"
         out.failure(LaminaError(told, "this is a fault of Lamina; LAMINA_DEBUG=1 shows where it happened"))
         return 1
+
+
+def start_in_utf_8() -> None:
+    """Start again in Python's UTF-8 mode where the locale is another one: files are named in any script."""
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
+        os.execv(  # noqa: S606 - the same program, no shell
+            sys.executable, [sys.executable, "-P", "-X", "utf8", "-m", "lamina", *sys.argv[1:]]
+        )
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

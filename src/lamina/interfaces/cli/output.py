@@ -17,6 +17,10 @@ CONTROL = {code: None for code in (*range(32), *range(127, 160)) if code not in 
 """What would move the cursor or change the terminal; remembered text may hold it."""
 
 
+class Unprintable(Exception):
+    """The result can't be written: the disk behind stdout is full, say."""
+
+
 class Output:
     """Writes results, notes, progress and failures, as text or as JSON."""
 
@@ -36,21 +40,25 @@ class Output:
     def text(self, text: str) -> None:
         """Print `text` on stdout, unless JSON was asked for."""
         if not self.json:
-            self.stdout.write(text + "\n")
+            self._print(text)
+
+    def document(self, text: str) -> None:
+        """Print a text as it is: exactly for another program or a file, harmlessly for a terminal."""
+        self._print(plain(text) if self.stdout.isatty() else text)
 
     def result(self, value: Mapping[str, Any], text: str = "") -> None:
         """Print the command's one result: `value` with --json, else `text` (nothing when empty)."""
         if self.json:
             self.line(value)
         elif text:
-            self.stdout.write((styled(text) if self.colour else plain(text)) + "\n")
+            self._print(styled(text) if self.colour else plain(text))
 
     def line(self, value: Mapping[str, Any]) -> None:
         """Print one JSON object on one line."""
         from json import dumps
 
-        self.stdout.write(dumps(value, ensure_ascii=False) + "\n")
-        self.stdout.flush()
+        self._print(dumps(value, ensure_ascii=False))
+        self.flush()
 
     def note(self, text: str) -> None:
         """Tell the person something beside the result."""
@@ -84,7 +92,20 @@ class Output:
 
     def flush(self) -> None:
         """Hand on what is still waiting; a reader that went away shows here."""
-        self.stdout.flush()
+        try:
+            self.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise Unprintable(problem.strerror or str(problem)) from problem
+
+    def _print(self, text: str) -> None:
+        try:
+            self.stdout.write(text + "\n")
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise Unprintable(problem.strerror or str(problem)) from problem
 
     def abandon(self) -> None:
         """Let the rest go nowhere, so that closing at the end of the process does not fail once more."""

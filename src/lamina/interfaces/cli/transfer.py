@@ -45,7 +45,7 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         if out.json:
             out.result(done["document"])
         else:
-            out.text(done["text"].rstrip("\n"))
+            out.document(done["text"].rstrip("\n"))
         return 0
     verb = "would write" if options.dry_run else "wrote"
     result = {"file": str(options.output), "entries": done["entries"]}

@@ -1,0 +1,5 @@
+"""Fixtures for the command line's tests."""
+
+from tests.cli.running import lamina
+
+__all__ = ["lamina"]
