@@ -124,12 +124,12 @@ def derive_key(name: str, identity: str, taken: Callable[[str], bool]) -> str:
 
     A name that can't be a key, or one that another identity holds, is told apart by the identity's SHA-256.
     """
-    from hashlib import sha256
-
     slug = slug_of(name)
-    digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
     if is_key(slug) and not taken(slug):
         return slug
+    from hashlib import sha256
+
+    digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
     for length in (6, 12, 40):
         key = _tagged(slug, digest[:length])
         if not taken(key):

@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def formatter(prog: str) -> argparse.HelpFormatter:
-    """Return argparse's formatter with a width: else it asks the terminal for one with each argument it checks."""
+    """Return a formatter that knows its width; argparse would ask the terminal with each argument it adds."""
     return argparse.HelpFormatter(prog, width=WIDTH)
 
 
