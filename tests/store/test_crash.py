@@ -118,6 +118,22 @@ def test_a_file_that_a_person_changed_after_the_kill_keeps_their_bytes(tmp_path:
     ]
 
 
+def test_what_a_person_wrote_is_not_doubled_when_the_killed_batch_had_named_it(tmp_path: Path) -> None:
+    store = prepared(tmp_path / "s")
+    path = "global/semantic/things.md"
+    write(store, path, read(store, path) + "\n## By hand\n\nMine.\n\n## Also\n\nMine too.\n")
+    half_done(store)
+    write(store, path, read(store, path).replace("Mine too.", "Mine as well.") + "\n## Third\n\nMine.\n")
+    with store.writing(label="next", at=NOW) as work:
+        assert work.recovered == []
+    remember(store, "Next")
+    found = [located.entry for located in store.entries(layer="semantic")]
+    assert [entry.heading for entry in found] == ["Old fact", "By hand", "Also", "Third", "New fact", "Next"]
+    assert all(entry.id for entry in found)
+    assert found[2].body == "Mine as well."
+    assert len({entry.id for entry in found}) == 6
+
+
 def test_a_change_that_can_not_be_joined_is_reported_and_kept_aside(tmp_path: Path) -> None:
     store = prepared(tmp_path / "s")
 

@@ -11,6 +11,7 @@ from lamina.formats.structure import one_line
 
 # The layer whose headings stand in its index too: they are the decisions.
 _LISTS_HEADINGS = "decisions"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,25 @@ def render_layer_index(layer: Layer, summaries: Iterable[TopicSummary]) -> str:
 def _line(layer: Layer, topic: TopicSummary) -> str:
     entries = "1 entry" if topic.count == 1 else f"{topic.count} entries"
     updated = f", updated {topic.updated.isoformat()}" if topic.updated else ""
-    return f"- [{_text(topic.title or topic.slug)}]({layer.name}/{topic.slug}.md) — {entries}{updated}"
+    link = f"[{_text(topic.title or topic.slug)}]({layer.name}/{_target(topic.slug)}.md)"
+    return f"- {link} — {entries}{updated}"
+
+
+def _target(slug: str) -> str:
+    """Escape what would end a link's target; a person may have named a file so."""
+    if _PLAIN.issuperset(slug) or not any(_ends_target(char) for char in slug):
+        return slug
+    coded = (
+        "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
+        if _ends_target(char)
+        else char
+        for char in slug
+    )
+    return "".join(coded)
+
+
+def _ends_target(char: str) -> bool:
+    return char in "()<>\\%?# " or not char.isprintable()
 
 
 def _text(title: str) -> str:

@@ -84,8 +84,12 @@ class Work:
         """Give each entry that a person wrote without an id its id."""
         for place, entry in enumerate(self.topic.entries):
             if not entry.id:
-                self._become(self.topic.replacing(place, with_field(entry, "Id", new_id())))
-                self._places = None
+                self.replace(place, with_field(entry, "Id", new_id()))
+
+    def replace(self, place: int, entry: Entry) -> None:
+        """Put an entry in the place of another."""
+        self._become(self.topic.replacing(place, entry))
+        self._places = None
 
     def _become(self, topic: Topic) -> None:
         self._topic = topic

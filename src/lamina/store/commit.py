@@ -17,11 +17,13 @@ from lamina.formats.entry import Topic
 from lamina.formats.layerindex import TopicSummary, render_layer_index
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope
-from lamina.store import files, git, journal, migrate
+from lamina.store import files, git, journal, log, migrate
 from lamina.store.change import Change
+from lamina.store.files import Problem
 from lamina.store.journal import FileChange, Record
 from lamina.store.layout import is_local, place_of
 from lamina.store.ledger import Ledger, slug_of
+from lamina.store.locks import Held
 from lamina.store.record import canonical, ids_of
 
 if TYPE_CHECKING:
@@ -31,9 +33,13 @@ _TRIES = 6
 """The first attempt and five more when somebody saves a file meanwhile."""
 
 
-def commit(batch: Writing, step: Callable[[str], None]) -> None:
-    """Write what a batch changed. Raises ChangedMeanwhile or UnwritableStore with nothing half written."""
-    writer = _Writer(batch, step)
+def commit(batch: Writing, held: Held, step: Callable[[str], None]) -> None:
+    """Write what a batch changed. Raises ChangedMeanwhile or UnwritableStore with nothing half written.
+
+    Once the files are in place the batch is done: a cache or mark that can't be written is a problem, no
+    failure, or the person would do it all again.
+    """
+    writer = _Writer(batch, held, step)
     try:
         for _ in range(_TRIES):
             if writer.run():
@@ -52,8 +58,9 @@ def commit(batch: Writing, step: Callable[[str], None]) -> None:
 class _Writer:
     """The state of one batch's way to the disk."""
 
-    def __init__(self, batch: Writing, step: Callable[[str], None]) -> None:
+    def __init__(self, batch: Writing, held: Held, step: Callable[[str], None]) -> None:
         self.batch = batch
+        self.held = held
         self.step = step
         self.layout = batch.store.layout
         self.record: Record | None = None
@@ -74,8 +81,10 @@ class _Writer:
             return True
         staged = self._stage(plan)
         try:
+            self._check_lock()
             self._open_record(plan)
             for change in plan:
+                self._check_lock()
                 if not self._place(change, staged.pop(change.rel)):
                     return False
         finally:
@@ -105,15 +114,16 @@ class _Writer:
                 place = place_of(rel)
                 if place and (place.scope, place.layer) == (ledger.scope, ledger.layer) and place.slug:
                     ledger.trust(rel.rsplit("/", 1)[1])
-            ledger.save()
-        batch.numbers.save()
+            self._try(ledger.save)
+        self._try(batch.numbers.save)
         self.step("ledgers")
+        marked = True
         if any(not is_local(rel) for rel in self.placed):
-            migrate.remember_singles(batch)
-            git.mark_dirty(self.layout, batch.at, batch.label)
+            self._try(partial(migrate.remember_singles, batch))
+            marked = self._try(partial(git.mark_dirty, self.layout, batch.at, batch.label))
         self.step("dirty")
-        if self.record is not None:
-            journal.finish(self.layout, self.record)
+        if self.record is not None and marked:
+            self._try(partial(journal.finish, self.layout, self.record))
         self.step("done")
         batch.touched = set(self.placed)
         self._tell_lines()
@@ -205,6 +215,24 @@ class _Writer:
         self.placed[change.rel] = change
         self.step(f"placed {change.rel}")
         return True
+
+    def _try(self, act: Callable[[], None]) -> bool:
+        try:
+            act()
+        except errors.LaminaError as problem:
+            told = Problem(str(self.layout.state), 0, problem.message)
+            if told not in self.batch.store.problems:
+                self.batch.store.problems.append(told)
+            log.log(self.layout, "derived", at=self.batch.at, problem=problem.message)
+            return False
+        return True
+
+    def _check_lock(self) -> None:
+        if self.held.is_lost:
+            raise errors.ChangedMeanwhile(
+                f"{self.layout.state}: was removed while the store was being written",
+                "nothing was written; run the command again",
+            )
 
     def _tell_lines(self) -> None:
         """Give each result its entry and line as they stand in the file."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import errno
 import itertools
+import json
 import os
 import stat
 import time
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lamina import errors
 
@@ -122,6 +123,14 @@ def encode(text: str) -> bytes:
             f"the text holds half a character (U+{ord(text[problem.start]):04X}) and can't be stored",
             "remove it and try again",
         ) from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON, or raise ValueError; nesting too deep to be parsed is a fault like any other."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def read_optional(path: Path) -> str | None:

@@ -184,6 +184,9 @@ def obstacle(root: Path) -> str:
     folder = root / ".git"
     if not folder.is_dir():
         return ""
+    for name in (".gitignore", ".gitattributes"):
+        if (root / name).exists() and not (root / name).is_file():
+            return f"{root / name} is no plain file; git would wait for it: move it away"
     if (folder / "index.lock").exists():
         return f"{folder / 'index.lock'} exists: another git is at work, or one was killed (then remove it)"
     for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"):
@@ -207,7 +210,7 @@ def _commit(store: Store, now: datetime) -> str | None:
         if _is_staged_by_person(layout, now):
             return None
         if layout.dirty.exists():
-            layout.dirty.replace(layout.committing)
+            _start(layout)
         labels = _dirt(layout.committing)[1]
         added = _stage(layout)
     if not added.ok:
@@ -232,6 +235,13 @@ def _record(layout: Layout, root: Path, message: str) -> str | None:
         )
     files.discard(layout.committing)
     return _run_here(root, ["rev-parse", "HEAD"]).out.strip() or None
+
+
+def _start(layout: Layout) -> None:
+    try:
+        layout.dirty.replace(layout.committing)
+    except OSError as problem:
+        raise files.unwritable(layout.committing, problem) from problem
 
 
 def _stage(layout: Layout) -> Ran:
@@ -287,7 +297,7 @@ def _is_due(layout: Layout, now: datetime, older_than_s: float) -> bool:
 def _dirt(path: Path) -> tuple[str | None, list[str]]:
     """Read a dirty mark: since when ("" unknown, None no mark), and what wrote."""
     try:
-        data = json.loads(files.read_text(path))
+        data = files.parse_json(files.read_text(path))
         return str(data["since"]), [str(label) for label in data["labels"]]
     except errors.NoSuchFile:
         return None, []

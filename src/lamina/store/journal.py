@@ -30,7 +30,6 @@ NO_MEMORY = "capture"
 """What such a batch changes for others to see is that a workspace became known: nothing to undo."""
 
 
-
 class FileChange(NamedTuple):
     """One file's text before and after a batch; None: there was or is no such file."""
 
@@ -68,7 +67,8 @@ def begin(layout: Layout, record: Record) -> Path:
         "files": record.files,
     }
     path = layout.journal / f"{record.number:08d}.open"
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    odd = not all(each.rel.isprintable() for each in record.files)  # perhaps bytes that are no text
+    text = json.dumps(data, ensure_ascii=odd, separators=(",", ":"))
     if path.exists():
         files.write_text(path, text)  # files of this batch are in place already, so it must never be missing
     else:
@@ -82,10 +82,7 @@ def finish(layout: Layout, record: Record) -> None:
     if not record.tracked:
         files.discard(path)
         return
-    try:
-        path.replace(path.with_suffix(".json"))
-    except OSError as problem:
-        raise files.unwritable(path, problem) from problem
+    _rename(path, path.with_suffix(".json"))
     for number in _numbers(layout, ".json")[:-KEEP]:
         files.discard(layout.journal / f"{number:08d}.json")
 
@@ -100,6 +97,11 @@ def next_number(layout: Layout) -> int:
     return max(_numbers(layout, ".json", ".open", ".kept"), default=0) + 1
 
 
+def is_unfinished(layout: Layout) -> bool:
+    """Tell whether a killed writer left a batch."""
+    return bool(_numbers(layout, ".open"))
+
+
 def recover(layout: Layout) -> list[Problem]:
     """Finish the batches of killed writers, oldest first. The caller holds the store's lock.
 
@@ -111,13 +113,17 @@ def recover(layout: Layout) -> list[Problem]:
         path = layout.journal / f"{number:08d}.open"
         try:
             record = _load(path, number)
-        except errors.LaminaError:
+            found = _roll_forward(layout, record)
+        except _Torn:
             files.discard(path)  # killed while it was written, so before any file of the batch
             continue
-        found = _roll_forward(layout, record)
+        except errors.UnwritableStore:
+            raise
+        except errors.LaminaError as problem:
+            found = [Problem(str(path), 0, f"can't be finished and is kept aside ({problem})")]
         problems += found
         if found:
-            path.replace(path.with_suffix(".kept"))
+            _rename(path, path.with_suffix(".kept"))
         else:
             finish(layout, record)
     if layout.staging.is_dir():
@@ -197,7 +203,9 @@ def _roll_forward(layout: Layout, record: Record) -> list[Problem]:
             wanted = each.after if now in (each.before, each.after) else _joined(each, now)
             if now != wanted:
                 _write(path, now, wanted)
-        except (_NotJoined, errors.ChangedMeanwhile, errors.UnsafePath, errors.UnreadableFile) as problem:
+        except errors.UnwritableStore:
+            raise  # the disk refuses: the record stays for the next writer
+        except (_NotJoined, errors.LaminaError) as problem:
             if is_generated(each.rel):
                 continue  # made anew by the next write of its layer
             reason = f"was changed while “{record.label}” was being written; your text is kept ({problem})"
@@ -219,13 +227,19 @@ def _joined(each: FileChange, now: str | None) -> str | None:
         raise _NotJoined("see state/journal")
     before = {entry.id: entry for entry in parse_topic(each.before or "").entries if entry.id}
     after = {entry.id: entry for entry in parse_topic(each.after).entries if entry.id}
+    unnamed = {
+        (entry.heading, entry.body) for entry in parse_topic(each.before or "").entries if not entry.id
+    }
     work = Work(now, "")
     for id_, entry in after.items():
         old = before.get(id_)
         if _same(work, id_, entry) or (old is not None and _text(old) == _text(entry)):
             continue
         if old is None and not work.has(id_):
-            work.add(entry)
+            if (said := (entry.heading, entry.body)) in unnamed:
+                _name(work, said, id_)
+            else:
+                work.add(entry)
         elif old is None or not _same(work, id_, old):
             raise _NotJoined(f"entry {id_}, see state/journal")
         else:
@@ -234,6 +248,16 @@ def _joined(each: FileChange, now: str | None) -> str | None:
         if _same(work, id_, before[id_]):
             work.remove(id_)
     return work.text
+
+
+def _name(work: Work, said: tuple[str, str], id_: str) -> None:
+    """Give an entry that a person wrote the id that the batch gave it; one that changed since waits."""
+    from lamina.formats.entry import with_field
+
+    for place, entry in enumerate(work.topic.entries):
+        if not entry.id and (entry.heading, entry.body) == said:
+            work.replace(place, with_field(entry, "Id", id_))
+            return
 
 
 def _instead(new: Entry, _old: Entry) -> Entry:
@@ -266,10 +290,30 @@ def _numbers(layout: Layout, *suffixes: str) -> list[int]:
     return sorted(int(stem) for stem in stems if stem.isdecimal())
 
 
+class _Torn(errors.UnreadableFile):
+    """A record is no whole JSON: whoever wrote it was killed."""
+
+
 def _load(path: Path, number: int) -> Record:
     try:
-        data = json.loads(files.read_text(path))
-        changes = tuple(FileChange(*each) for each in data["files"])
-        return Record(number, data["label"], parse_time(data["time"]), changes, data.get("undoes"))
-    except (ValueError, KeyError, TypeError) as problem:
-        raise errors.UnreadableFile(f"{path}: is damaged ({problem})", "it is left aside") from None
+        data = files.parse_json(files.read_bytes(path))
+    except ValueError as problem:
+        raise _Torn(f"{path}: is damaged ({problem})", "it is left aside") from None
+    try:
+        changes = tuple(_change(*each) for each in data["files"])
+        return Record(number, str(data["label"]), parse_time(str(data["time"])), changes, data.get("undoes"))
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise errors.UnreadableFile(f"{path}: is no record ({problem})", "it is left aside") from None
+
+
+def _change(rel: object, before: object, after: object) -> FileChange:
+    if not isinstance(rel, str) or not isinstance(before, str | None) or not isinstance(after, str | None):
+        raise TypeError("a file's text is no text")
+    return FileChange(rel, before, after)
+
+
+def _rename(path: Path, target: Path) -> None:
+    try:
+        path.replace(target)
+    except OSError as problem:
+        raise files.unwritable(path, problem) from problem

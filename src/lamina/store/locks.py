@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from lamina import errors
 from lamina.store import files
@@ -23,19 +24,31 @@ class _Taken(Exception):
     """Somebody else holds the lock."""
 
 
+class Held(NamedTuple):
+    """A lock that is held. Deleting its file lets somebody else take a new one."""
+
+    handle: int
+    path: Path
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the lock's file was deleted, so that it no longer keeps others away."""
+        return not _still_there(self.handle, self.path)
+
+
 @contextmanager
-def lock(path: Path, *, timeout_s: float = 30.0, shared: bool = False) -> Iterator[None]:
+def lock(path: Path, *, timeout_s: float = 30.0, shared: bool = False) -> Iterator[Held]:
     """Hold the lock file `path`; 0 seconds means: try once.
 
     Threads of one process exclude each other too; it can't be taken twice by one holder. A disk that knows
     no locks gets one in the temporary folder instead, which guards the processes of this machine.
     Raises Busy naming the lock.
     """
-    handle = _acquire(path, timeout_s, shared=shared)
+    held = _acquire(path, timeout_s, shared=shared)
     try:
-        yield
+        yield held
     finally:
-        os.close(handle)
+        os.close(held.handle)
 
 
 def is_held(path: Path) -> bool:
@@ -43,13 +56,13 @@ def is_held(path: Path) -> bool:
     if not path.exists():
         return False
     try:
-        os.close(_acquire(path, 0, shared=False))
+        os.close(_acquire(path, 0, shared=False).handle)
     except errors.Busy:
         return True
     return False
 
 
-def _acquire(path: Path, timeout_s: float, *, shared: bool) -> int:
+def _acquire(path: Path, timeout_s: float, *, shared: bool) -> Held:
     deadline = time.monotonic() + timeout_s
     wait = _FIRST_WAIT_S
     while True:
@@ -65,13 +78,13 @@ def _acquire(path: Path, timeout_s: float, *, shared: bool) -> int:
         wait = min(wait * 2, _LONGEST_WAIT_S)
 
 
-def _try(path: Path, *, shared: bool) -> int:
+def _try(path: Path, *, shared: bool) -> Held:
     while True:
         handle = _open(path)
         try:
             _take(handle, shared=shared)
             if _still_there(handle, path):
-                return handle
+                return Held(handle, path)
         except OSError as problem:
             os.close(handle)
             if problem.errno in _UNSUPPORTED and (other := _elsewhere(path)) != path:
@@ -95,7 +108,7 @@ def _open(path: Path) -> int:
 def _still_there(handle: int, path: Path) -> bool:
     try:
         now = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     held = os.fstat(handle)
     return (now.st_ino, now.st_dev) == (held.st_ino, held.st_dev)

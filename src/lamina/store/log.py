@@ -51,7 +51,7 @@ def count(layout: Layout, counters: Mapping[str, int]) -> None:
 def metrics(layout: Layout) -> dict[str, int]:
     """Return the counters; damaged ones start anew."""
     try:
-        data = json.loads(files.read_text(layout.state / "metrics.json"))
+        data = files.parse_json(files.read_text(layout.state / "metrics.json"))
     except (errors.LaminaError, ValueError):
         return {}
     if not isinstance(data, dict):
@@ -82,7 +82,7 @@ def recent_activity(layout: Layout, limit: int = 20) -> list[dict[str, Any]]:
         return []
     for line in lines[-limit:]:
         try:
-            found.append(json.loads(line))
+            found.append(files.parse_json(line))
         except ValueError:
             continue
     return [each for each in found if isinstance(each, dict)]

@@ -118,7 +118,7 @@ def remember_singles(batch: Writing) -> None:
 
 def _seen(batch: Writing) -> dict[str, Stamp]:
     try:
-        data = json.loads(files.read_bytes(batch.store.layout.singles))
+        data = files.parse_json(files.read_bytes(batch.store.layout.singles))
         return {rel: Stamp(*stamp) for rel, stamp in data.items()}
     except (errors.LaminaError, ValueError, TypeError, AttributeError):
         return {}

@@ -10,7 +10,7 @@ from lamina import errors
 from lamina.formats.layers import LAYERS
 from lamina.store import files
 from lamina.store.ledger import Ledger, prefix_of
-from lamina.store.record import highest
+from lamina.store.record import TOO_HIGH, highest
 from lamina.store.store import Store
 
 _SUPPRESSED_ID = re.compile(r'"id"\s*:\s*"([^"\\]{1,120})"')
@@ -33,6 +33,8 @@ class Numbers:
         prefix = prefix_of(ledger.scope, ledger.layer)
         high = self._numbers()
         high[prefix] = high.get(prefix, 0) + 1
+        while high[prefix] >= TOO_HIGH and ledger.files_with(f"{prefix}-{high[prefix]}"):
+            high[prefix] += 1  # numbers that high are not counted, so they are looked up
         return high[prefix]
 
     def reserve(self, ids: Iterable[str]) -> None:
@@ -67,10 +69,10 @@ class Numbers:
 
     def _load(self) -> dict[str, int] | None:
         try:
-            data = json.loads(files.read_bytes(self._store.layout.ids))
+            data = files.parse_json(files.read_bytes(self._store.layout.ids))
         except (errors.LaminaError, ValueError):
             return None
-        if not isinstance(data, dict) or not all(type(number) is int for number in data.values()):
+        if not isinstance(data, dict) or not all(map(_is_number, data.values())):
             return None
         self._saved = dict(data)
         return data
@@ -89,3 +91,7 @@ class Numbers:
             except errors.LaminaError:
                 continue  # whoever reads the tombstones reports it
             self.reserve(_SUPPRESSED_ID.findall(text))
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and 0 <= value <= TOO_HIGH

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from lamina.formats.entry import Entry, Topic
 from lamina.formats.ids import parse_id
+from lamina.store import files
 from lamina.store.files import Stamp
 
 HASH_SIZE = 32
@@ -20,7 +21,7 @@ HASH_SIZE = 32
 _LISTED = "decisions"
 """The layer whose generated file lists the headings of its entries."""
 
-_TOO_HIGH = 10**12
+TOO_HIGH = 10**12
 """A number that no store reaches: whoever wrote it by hand must not make all later ids that long."""
 
 
@@ -96,7 +97,7 @@ class Record:
     def entries(self) -> tuple[Known, ...]:
         """The entries, in file order."""
         if self._entries is None:
-            self._entries = tuple([_known_again(*each) for each in json.loads(self._tail)])
+            self._entries = tuple([_known_again(*each) for each in files.parse_json(self._tail)])
         return self._entries
 
     def mentions(self, word: str) -> bool:
@@ -106,7 +107,9 @@ class Record:
     def line(self, name: str, stamp: Stamp | None) -> str:
         """Write the record as a line."""
         if not self._line or stamp != self.stamp:
-            head = json.dumps([name, stamp, *self._about], ensure_ascii=False, separators=(",", ":"))
+            # A name of bytes that are no text can be written as escapes only.
+            ascii_only = not name.isprintable()
+            head = json.dumps([name, stamp, *self._about], ensure_ascii=ascii_only, separators=(",", ":"))
             return f"{head}\t{self._tail}"
         return self._line
 
@@ -118,7 +121,7 @@ class Record:
 def parse_record(line: str) -> tuple[str, Record]:
     """Read a line; returns the file's name too. Raises ValueError or TypeError for a damaged one."""
     head, _, tail = line.partition("\t")
-    name, stamp, print_, title, shown, updated, numbers, headings = json.loads(head)
+    name, stamp, print_, title, shown, updated, numbers, headings = files.parse_json(head)
     about = About(print_, title, shown, updated, numbers, tuple(headings))
     return name, Record(Stamp(*stamp) if stamp else None, about, tail, line)
 
@@ -151,7 +154,7 @@ def highest(*groups: Iterable[str]) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for group in groups:
         for text in group:
-            if text and (id_ := parse_id(text)) and id_.number < _TOO_HIGH:
+            if text and (id_ := parse_id(text)) and id_.number < TOO_HIGH:
                 prefix = f"{id_.key}-{id_.abbreviation}"
                 numbers[prefix] = max(numbers.get(prefix, 0), id_.number)
     return numbers

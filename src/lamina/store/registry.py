@@ -61,6 +61,12 @@ class Registry:
         """Read the registry of the store at `root`; a store that is not there knows no workspace."""
         return cls(root, lambda rel: files.read_optional(root / rel))
 
+    @property
+    def schema(self) -> int:
+        """The version that memory.json names; 0 where it names none."""
+        said = self._json(CONFIG).get("schemaVersion")
+        return said if isinstance(said, int) else 0
+
     @cached_property
     def keys(self) -> dict[str, dict[str, Any]]:
         """Every known key, sorted, with what memory.json says of it."""
@@ -180,13 +186,10 @@ class Registry:
 def parse_object(text: str, name: str) -> dict[str, Any]:
     """Read a JSON object; raises BadInput with `name:line` for anything else."""
     try:
-        value = json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError as problem:
-        raise errors.BadInput(
-            f"{name}:{problem.lineno}: not JSON: {problem.msg}", "repair the file"
-        ) from problem
-    except RecursionError:
-        raise errors.BadInput(f"{name}:1: nested too deep", "repair the file") from None
+        value = files.parse_json(text.removeprefix("\ufeff"))
+    except ValueError as problem:
+        line, why = getattr(problem, "lineno", 1), getattr(problem, "msg", problem)
+        raise errors.BadInput(f"{name}:{line}: not JSON: {why}", "repair the file") from None
     if not isinstance(value, dict):
         raise errors.BadInput(f"{name}:1: not a JSON object", "repair the file")
     return value

@@ -282,7 +282,7 @@ def _parse_config(path: Path, text: str) -> dict[str, Any]:
     """Read memory.json, or say where it is damaged."""
     hint = f"correct it by hand, or restore it: git -C {path.parent} checkout -- memory.json"
     try:
-        config = json.loads(text.removeprefix("\ufeff"))
+        config = files.parse_json(text.removeprefix("\ufeff"))
     except ValueError as problem:
         raise errors.UnreadableFile(f"{path}: is damaged ({problem})", hint) from None
     version = config.get("schemaVersion", SCHEMA) if isinstance(config, dict) else None

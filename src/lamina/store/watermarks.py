@@ -12,6 +12,7 @@ from lamina import errors
 from lamina.formats.dates import parse_time, render_time
 from lamina.formats.event import Position
 from lamina.formats.note import note_name
+from lamina.store import files
 from lamina.store.store import Store
 from lamina.store.write import Writing
 
@@ -70,7 +71,7 @@ def save(batch: Writing, mark: Watermark) -> str:
 def _load(store: Store, name: str) -> Watermark | None:
     try:
         text = store.text(store.layout.rel(store.layout.session(name)))
-        return None if text is None else _parse(json.loads(text))
+        return None if text is None else _parse(files.parse_json(text))
     except (errors.LaminaError, ValueError, KeyError, TypeError):
         return None
 

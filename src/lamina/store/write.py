@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from lamina.formats.ids import EntryId, parse_id
 from lamina.formats.layers import LAYERS, TOPIC_LAYERS, layer_named
 from lamina.formats.scope import GLOBAL, Scope
 from lamina.formats.slug import topic_slug
-from lamina.store import journal, locks, log, migrate
+from lamina.store import git, journal, locks, log, migrate
 from lamina.store.change import Change, Work
 from lamina.store.commit import commit
 from lamina.store.files import Problem, Stamp
@@ -55,15 +55,24 @@ def writing(
             f"{store.root}: was written by a newer Lamina (schema {store.schema}) and is read-only here",
             "upgrade Lamina to write to it",
         )
-    with locks.lock(store.layout.store_lock, timeout_s=timeout_s):
-        recovered = [] if dry_run else journal.recover(store.layout)
-        for problem in recovered:
-            store.problems.append(problem)
-            log.log(store.layout, "recover", at=at, problem=str(problem))
+    with locks.lock(store.layout.store_lock, timeout_s=timeout_s) as held:
+        recovered = [] if dry_run else _recover(store, at)
         batch = Writing(store, label=label, at=at, recovered=recovered)
         yield batch
         if not dry_run:
-            commit(batch, step or _no_step)
+            commit(batch, held, step or _no_step)
+
+
+def _recover(store: Store, at: datetime) -> list[Problem]:
+    if not journal.is_unfinished(store.layout):
+        return journal.recover(store.layout)
+    with suppress(errors.LaminaError):
+        git.mark_dirty(store.layout, at, "recover")  # the killed writer may not have come that far
+    recovered = journal.recover(store.layout)
+    for problem in recovered:
+        store.problems.append(problem)
+        log.log(store.layout, "recover", at=at, problem=str(problem))
+    return recovered
 
 
 class Writing:
