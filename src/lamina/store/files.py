@@ -12,11 +12,14 @@ import json
 import os
 import stat
 import time
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
 class _Any:
@@ -30,6 +33,11 @@ Expected = str | None | _Any
 
 TEMPORARY = ".lamina-"
 """How the names of files begin that are not in place yet."""
+
+_GIVE_BACK_TRIES = 10
+_SETTLED_NS = 60_000_000
+_LOOK_AGAIN_S = 0.005
+_LONGEST_SAVE_S = 2.0
 
 _serial = itertools.count()
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -68,6 +76,8 @@ def stamp_of(info: os.stat_result) -> Stamp:
 
 def fingerprint(text: str | bytes) -> str:
     """Return the SHA-256 of a text as it would stand on disk."""
+    from hashlib import sha256
+
     return sha256(text if isinstance(text, bytes) else encode(text)).hexdigest()
 
 
@@ -100,6 +110,27 @@ def read_text(path: Path) -> str:
     Raises what `read_bytes` raises, and UnreadableFile for bytes that are not UTF-8.
     """
     return decode(path, read_bytes(path))
+
+
+def read_settled(path: Path) -> bytes:
+    """Return a file's bytes when no program seems to be in the middle of writing them where they stand.
+
+    A file saved in place is empty or cut off for a moment; one that was saved a moment ago and does not end
+    in a line break is looked at again. Raises what `read_bytes` raises.
+    """
+    data = read_bytes(path)
+    deadline = time.monotonic() + _LONGEST_SAVE_S
+    while _may_grow(path, data) and time.monotonic() < deadline:
+        time.sleep(_LOOK_AGAIN_S)
+        data = read_bytes(path)
+    return data
+
+
+def _may_grow(path: Path, data: bytes) -> bool:
+    if data.endswith((b"\n", b"\r")):
+        return False
+    now = stamp(path)
+    return now is not None and 0 <= time.time_ns() - now.mtime_ns < _SETTLED_NS
 
 
 def decode(path: Path, data: bytes) -> str:
@@ -188,9 +219,14 @@ def stage(text: str, folder: Path, *, durable: bool = True) -> Path:
 
 
 def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
-    """Rename a staged file to its place if that still holds what was expected."""
+    """Rename a staged file to its place if that still holds what was expected.
+
+    What an editor saves in the very moment is not lost either where the system can exchange files.
+    """
     check(path, expected)
     try:
+        if isinstance(expected, str) and _exchanged(staged, path, expected):
+            return
         try:
             staged.replace(path)
         except FileNotFoundError:
@@ -198,6 +234,26 @@ def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
             staged.replace(path)
     except OSError as problem:
         raise unwritable(path, problem) from problem
+
+
+def _exchanged(staged: Path, path: Path, expected: str) -> bool:
+    """Exchange a staged file with the one in place; what came out must be as expected, else it goes back."""
+    from lamina.store.swap import swap
+
+    own = staged.lstat().st_ino
+    if not swap(staged, path):
+        return False
+    for _ in range(_GIVE_BACK_TRIES):
+        if staged.lstat().st_ino == own:
+            raise _changed(path)
+        try:
+            if fingerprint(read_bytes(staged)) == expected:
+                discard(staged)
+                return True
+        except errors.LaminaError:
+            pass  # a link or a folder was put there: it goes back like a text
+        swap(staged, path)
+    raise _changed(path)
 
 
 def remove(path: Path, *, expected: Expected = ANY) -> None:
@@ -220,9 +276,13 @@ def check(path: Path, expected: Expected) -> None:
     if isinstance(expected, _Any):
         return
     if (None if data is None else fingerprint(data)) != expected:
-        raise errors.ChangedMeanwhile(
-            f"{path}: changed while it was being written", "nothing was overwritten; run the command again"
-        )
+        raise _changed(path)
+
+
+def _changed(path: Path) -> errors.ChangedMeanwhile:
+    return errors.ChangedMeanwhile(
+        f"{path}: changed while it was being written", "nothing was overwritten; run the command again"
+    )
 
 
 def overwrite(path: Path, text: str) -> None:

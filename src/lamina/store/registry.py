@@ -7,14 +7,17 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
 from lamina.formats.remote import normalise
 from lamina.formats.scope import is_key
 from lamina.store import files
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lamina.store.batch import Batch
 
 CONFIG = "memory.json"
