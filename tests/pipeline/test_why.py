@@ -79,19 +79,19 @@ def test_an_imported_session_is_followed_to_its_lines_and_is_gone_with_its_file(
     path = folder / "4f3a1b2c-0000-4000-8000-000000000000.jsonl"
     path.write_text(render_claude(path.stem, said, cwd=str(tmp_path / "harbor"), started=NOW))
     memory.import_sessions([folder])
-    id_ = next(item["id"] for item in memory.list(scope="all")[0] if "SQLite" in item["heading"])
+    id_ = next(item["id"] for item in memory.list(scope="all")[0] if "8081" in item["heading"])
     links = {link["kind"]: link for link in chain(memory, id_)}
     assert links["session"]["state"] == "here"
     assert links["session"]["file"] == str(path)
     first = int(links["session"]["lines"].split("-")[0])
-    assert "one file is easy to back up" in path.read_text().splitlines()[first - 1]
+    assert "never 8080" in path.read_text().splitlines()[first - 1]
     assert links["note"]["state"] == "here"
-    assert "back up" in links["evidence"]["quote"]
+    assert "never 8080" in links["evidence"]["quote"]
     path.unlink()
     (memory.root / links["note"]["file"]).unlink()
     links = {link["kind"]: link for link in chain(memory, id_)}
     assert (links["session"]["state"], links["note"]["state"]) == ("gone", "gone")
-    assert "back up" in links["evidence"]["quote"]
+    assert "never 8080" in links["evidence"]["quote"]
 
 
 def test_a_commit_is_here_where_the_repository_holds_it(memory, tmp_path):

@@ -148,7 +148,16 @@ class Opened:
         """Return the workspace that a session worked in; raises Refused where it may not be captured."""
         from lamina.settings import capture_off
 
-        found = self.workspace_of(session.cwd or None, explicit=self.explicit, remote=session.remote or None)
+        # LAMINA_WORKSPACE speaks for this process; the session ran in another one.
+        found = resolve(
+            session.cwd or None,
+            registry=Registry.load(self.root),
+            env={},
+            home=self.home,
+            root_commits=root_commits,
+            explicit=self.explicit,
+            transcript_remote=session.remote or None,
+        )
         settings = self.own.with_project(found.project)
         why = capture_off(settings, session.cwd or None, env=self.env, now=self.clock())
         if why:
