@@ -40,8 +40,13 @@ def importing(arguments: list[str], out: Output) -> int:
         help="transcripts or folders (default: every host's own place)",
     )
     parser.add_argument("--host", metavar="NAME", help=f"only this host: {HOSTS}")
+    parser.add_argument(
+        "--model", metavar="ROUTE", help="a model to summarise with; this version reads sessions without one"
+    )
     options = parser.options(arguments)
     memory = open_memory(options, out)
+    if options.model:
+        out.note("this version has no models: the sessions are read without one")
     out.progress("looking for sessions…")
     try:
         summary = memory.import_sessions(

@@ -30,12 +30,17 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     parser.add_argument("query", nargs="+", metavar="WORDS", help="what to look for")
     add_filters(parser)
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
+    parser.add_argument(
+        "--vectors", action="store_true", help="ask an embedder, too; this version searches by words"
+    )
     options = parser.options(arguments)
     query = " ".join(options.query)
     if not query.strip():
         raise UsageError("the query is blank", "say what to look for: lamina search WORDS")
     memory = open_reading(options, out)
     found = memory.search(query, limit=options.limit or LIMIT, **filters_of(options))
+    if options.vectors:
+        out.note("no embedder is available: searched by words only")
     for note in found.notes:
         out.note(note)
     out.result(as_json(found), render(found, out, explain=options.explain))
