@@ -38,6 +38,7 @@ CHILD_MARK = "LAMINA_CHILD=1"
 _MARKED = re.compile(r"(?m)^\W*LAMINA_CHILD(?:\s?[=:]\s?\w+)?\W*$")
 _PROMPTS = 40  # events in which the first prompt is looked for
 _TRIES = 5
+_TURNS = 8
 _SETTLED = frozenset({"own", "subagent"})
 
 
@@ -214,11 +215,16 @@ def _read(reader: Reader, session: Session, done: _Pass, bounds: _Bounds) -> str
             return "own"
         events = chain(head, events)
     hidden = (str(bounds.root), str(bounds.root.resolve()))
-    for window in collect(session, events, bounds.limits, hidden=hidden):
+    for window in collect(session, events, _small(bounds.limits), hidden=hidden):
         _take(done, window, session, bounds)
     if not reader.count:
         return "known" if reader.mark or reader.after >= 0 else "empty"
     return "trivial" if done.trivial else "captured"
+
+
+def _small(limits: Limits) -> Limits:
+    """Narrow the windows to what twelve bullets can hold: an exchange gives one or two."""
+    return replace(limits, user_turns=min(limits.user_turns, _TURNS), gists=min(limits.gists, 3 * _TURNS))
 
 
 def _is_prompt(event: Event) -> bool:

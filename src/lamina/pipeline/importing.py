@@ -147,6 +147,17 @@ def capture_one(  # noqa: PLR0913 - the whole of what decides; each has one mean
     return _told(taken) | {"damaged": [asdict(each) for each in taken.damaged]}
 
 
+def check(paths: Sequence[Path], host: str | None, *, transcript: bool = False) -> None:
+    """Raise what an import or (with `transcript`) a capture would raise, before anything is made."""
+    if host is not None:
+        _named(host)
+    if len(paths) == 1 and not paths[0].expanduser().exists():
+        raise errors.NoSuchFile(f"{paths[0].expanduser().absolute()} does not exist", "check the path")
+    if transcript:
+        for path in paths:
+            _source(path.absolute(), host)
+
+
 def _told(taken: Captured) -> Json:
     return {
         "host": taken.host,

@@ -228,13 +228,11 @@ class Reader:
             self._stretches.append(new)
 
     def _damage(self, item: Damage) -> None:
-        if len(self.damaged) < DAMAGES:
-            where, why = redact(item.file).text, redact(item.reason).text
+        where, why = redact(item.file).text, redact(item.reason).text
+        count = sum(each.file == where for each in self.damaged)
+        if count <= DAMAGES:
+            why = why if count < DAMAGES else "and more lines like these"
             self.damaged.append(replace(item, file=where, reason=why))
-        elif len(self.damaged) == DAMAGES:
-            self.damaged.append(
-                replace(item, file=redact(item.file).text, reason="and more lines like these")
-            )
 
 
 def _keys(source: Source, limit: int | None) -> Iterator[int]:
