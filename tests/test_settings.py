@@ -6,17 +6,9 @@ from pathlib import Path
 import pytest
 
 from lamina import errors
-from lamina.settings import (
-    SETTINGS,
-    Settings,
-    capture_off,
-    config_file,
-    markdown_table,
-    nearest,
-    parse_value,
-    set_value,
-    unset_value,
-)
+from lamina.settings import SETTINGS, Settings, config_file, markdown_table, nearest, parse_value
+from lamina.settings.capture import capture_off
+from lamina.settings.file import set_value, unset_value
 from lamina.store import pause
 from lamina.store import project as projects
 from lamina.store.store import Store

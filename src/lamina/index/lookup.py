@@ -8,7 +8,6 @@ together and the newest rows win.
 
 from __future__ import annotations
 
-import heapq
 import math
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -149,7 +148,7 @@ class Lookup:
 
         With `widen`, neighbours that hold no word of the query come in too.
         """
-        best = heapq.nlargest(_SOURCES, rows.items(), key=lambda item: (item[1], item[0]))
+        best = sorted(rows.items(), key=lambda item: (-item[1], -item[0]))[:_SOURCES]
         marks = ",".join("?" * len(best))
         sql = f"SELECT DISTINCT session FROM doc WHERE row IN ({marks}) AND session IS NOT NULL"  # noqa: S608
         sessions = [session for (session,) in self._db.execute(sql, [row for row, _ in best])]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lamina.formats.layers import LAYERS
@@ -85,14 +84,14 @@ class StoreSource:
         data = self._bytes(rel)
         place = place_of(rel)
         if place is None:
-            return Reading((), zlib.crc32(data))
+            return Reading((), _checksum(data))
         text = data.decode("utf-8", "replace").removeprefix("\ufeff")
         documents = _sections(text, place, rel) if place.layer == "state" else _entries(text, place, rel)
-        return Reading(tuple(documents), zlib.crc32(data))
+        return Reading(tuple(documents), _checksum(data))
 
     def checksum(self, rel: str) -> int:
         """Return the checksum of a file's bytes."""
-        return zlib.crc32(self._bytes(rel))
+        return _checksum(self._bytes(rel))
 
     def _bytes(self, rel: str) -> bytes:
         from pathlib import Path
@@ -125,6 +124,12 @@ class StoreSource:
 _DAYS = ("date", "verified", "valid-until")
 _MANY = frozenset(layer.name for layer in LAYERS.values() if layer.many)
 _SINGLE = frozenset(f"{layer.name}.md" for layer in LAYERS.values() if layer.searchable)
+
+
+def _checksum(data: bytes) -> int:
+    from zlib import crc32  # a library of its own, which looking for changes does not need
+
+    return crc32(data)
 
 
 def index_home(root: os.PathLike[str] | str, env: Mapping[str, str], mounts: str | None = None) -> str:

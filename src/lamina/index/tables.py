@@ -10,7 +10,6 @@ from __future__ import annotations
 import marshal
 import sqlite3
 import unicodedata
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
@@ -267,12 +266,14 @@ def _documents(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Document]
 
 def _numbered(documents: Sequence[Document]) -> dict[int, Document]:
     """Give each document of a file the row number that it has in any index, but for rare collisions."""
+    from zlib import crc32
+
     rows: dict[int, Document] = {}
     seen: dict[str, int] = {}
     for document in documents:
         name = f"{document.file}\0{document.id}\0{document.heading}"
         seen[name] = seen.get(name, 0) + 1
-        checksum = zlib.crc32(f"{name}\0{seen[name]}".encode("utf-8", "replace"))
+        checksum = crc32(f"{name}\0{seen[name]}".encode("utf-8", "replace"))
         row = row_of(document.date) + (checksum & _LOW)
         while row in rows:
             row += 1

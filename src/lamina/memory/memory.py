@@ -251,6 +251,7 @@ class Memory(Reading):
         from lamina.pipeline import importing
 
         self._at.capture_allowed()
+        importing.check([Path(path)], host, transcript=True)
         captured = importing.capture_one(
             writable(self._at, dry_run=dry_run),
             Path(path),
@@ -283,6 +284,7 @@ class Memory(Reading):
         if dry_run:
             store = self.store if self.exists else None
             return importing.plan_import(store, given, host=host, home=at.home, env=at.env)
+        importing.check(given, host)
         summary = importing.import_sessions(
             writable(at),
             given,
@@ -437,7 +439,8 @@ class Memory(Reading):
     def set_config(self, key: str, value: str, *, project: bool = False, dry_run: bool = False) -> Json:
         """Write a setting to the user's config.toml, or to the project's .lamina.toml."""
         from lamina.pipeline.spaces import project_file
-        from lamina.settings import parse_value, set_value, setting_named
+        from lamina.settings import parse_value, setting_named
+        from lamina.settings.file import set_value
 
         file = project_file(self.workspace) if project else self._at.own.file
         parsed = parse_value(setting_named(key), value) if dry_run else set_value(file, key, value)

@@ -146,7 +146,7 @@ class Opened:
 
     def session_workspace(self, session: Session) -> Workspace:
         """Return the workspace that a session worked in; raises Refused where it may not be captured."""
-        from lamina.settings import capture_off
+        from lamina.settings.capture import capture_off
 
         # LAMINA_WORKSPACE speaks for this process; the session ran in another one.
         found = resolve(
@@ -166,7 +166,7 @@ class Opened:
 
     def capture_allowed(self) -> None:
         """Raise Refused while capture is paused or switched off for this machine."""
-        from lamina.settings import capture_off
+        from lamina.settings.capture import capture_off
 
         why = capture_off(self.own, None, env=self.env, now=self.clock())
         if why:

@@ -1,7 +1,5 @@
 """Every setting, and where each value comes from. Nothing below this package reads configuration."""
 
-from lamina.settings.capture import capture_off
-from lamina.settings.file import set_value, unset_value
 from lamina.settings.table import SETTINGS, Setting, markdown_table, nearest, parse_value, setting_named
 from lamina.settings.values import Settings, Value, config_file
 
@@ -10,12 +8,9 @@ __all__ = [
     "Setting",
     "Settings",
     "Value",
-    "capture_off",
     "config_file",
     "markdown_table",
     "nearest",
     "parse_value",
-    "set_value",
     "setting_named",
-    "unset_value",
 ]

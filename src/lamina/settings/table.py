@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lamina import errors
-from lamina.formats.duration import parse_duration
 from lamina.formats.frozen import NamedTuple
 
 TYPE_CHECKING = False
@@ -241,7 +240,11 @@ def _text(value: object) -> str | None:
 
 
 def _seconds(value: object) -> int | None:
-    return parse_duration(value) if isinstance(value, str) else _whole(value)
+    if not isinstance(value, str):
+        return _whole(value)
+    from lamina.formats.duration import parse_duration
+
+    return parse_duration(value)
 
 
 def _routes(value: object) -> str | list[str] | None:

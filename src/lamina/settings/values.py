@@ -61,7 +61,6 @@ class Settings:
         """The user's own `config.toml`, whether it exists or not."""
         self.home = home
         self.warnings = warnings
-        self._values = _resolved(layers)
 
     @classmethod
     def load(
@@ -100,8 +99,7 @@ class Settings:
 
     def value(self, key: str) -> Value:
         """Return a value with its origin; raises BadSetting for an unknown key."""
-        setting_named(key)
-        return self._values[key]
+        return self._value(setting_named(key))
 
     def shown(self, key: str) -> str:
         """Return a value as a person may see it: a secret only as set or unset."""
@@ -109,7 +107,13 @@ class Settings:
         return ("set" if value else "unset") if key == "git_token" else shown(value)
 
     def __iter__(self) -> Iterator[tuple[Setting, Value]]:
-        return ((setting, self._values[setting.key]) for setting in TABLE)
+        return ((setting, self._value(setting)) for setting in TABLE)
+
+    def _value(self, setting: Setting) -> Value:
+        for layer in reversed(self.layers):
+            if setting.key in layer.values:
+                return Value(layer.values[setting.key], layer.origins.get(setting.key, layer.name))
+        return Value(setting.default, "default")
 
     @property
     def root(self) -> Path:
@@ -223,14 +227,6 @@ def _project_layer(settings: Settings, project: Project) -> tuple[Layer, list[st
     if "review" in values and not project.trusted and _laxer(values["review"], settings["review"]):
         warnings.append(f"{project.path}: review = {values.pop('review')!r}: ignored until `lamina trust`")
     return Layer(str(project.path), values), warnings
-
-
-def _resolved(layers: tuple[Layer, ...]) -> dict[str, Value]:
-    found = {setting.key: Value(setting.default, "default") for setting in TABLE}
-    for layer in layers:
-        for key, value in layer.values.items():
-            found[key] = Value(value, layer.origins.get(key, layer.name))
-    return found
 
 
 def _checked(setting: Setting, value: object, place: str, warnings: list[str]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ should cost little more than starting Python.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from importlib import import_module
 
 from lamina import __version__
 from lamina.errors import LaminaError, UsageError
@@ -66,6 +66,7 @@ COMMANDS: dict[str, Command] = {
 LEADING_VALUES = ("--root", "--workspace")
 LEADING_SWITCHES = ("--json", "--dry-run")
 INTERRUPTED = 130
+_OBJECTS = 50_000  # made before garbage is looked for: what a command imports is none
 
 
 def usage() -> str:
@@ -100,12 +101,20 @@ def usage() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (0 done, 1 failed, 2 usage, 3 refused)."""
-    if argv is None:
-        start_in_utf_8()
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is not None:
+        return answer(argv)
+    start_in_utf_8()
+    gc.set_threshold(_OBJECTS)
+    code = answer(sys.argv[1:])
+    gc.freeze()  # the process ends: looking for cycles in all that it holds would cost a tenth of a search
+    return code
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Run one command in this process."""
     out = Output(json=wants_json(arguments))
     try:
-        code = run(arguments, out)
+        code = run(list(arguments), out)
         out.flush()
     except BrokenPipeError:
         out.abandon()  # the reader went away (`lamina list | head`): end quietly
@@ -165,7 +174,7 @@ def dispatch(arguments: list[str], out: Output) -> int:
         return 0
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}", nearest(name))
-    module = import_module(f"lamina.interfaces.cli.{COMMANDS[name].module}")
+    module = __import__(f"lamina.interfaces.cli.{COMMANDS[name].module}", fromlist=["run"])
     code: int = module.run(name, rest, out)
     return code
 
