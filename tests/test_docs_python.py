@@ -36,5 +36,5 @@ def test_the_page_names_every_public_method_of_memory():
     text = (ROOT / "docs" / "guides" / "python-api.md").read_text(encoding="utf-8")
     table = text.split("## All of it")[1]
     public = {name for name in dir(Memory) if not name.startswith("_")}
-    plain = {"open", "root", "exists", "store", "settings", "scope"}
+    plain = {"root", "exists", "store", "settings", "scope"}
     assert set(re.findall(r"`(\w+)`", table)) == public - plain
