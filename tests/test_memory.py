@@ -282,3 +282,18 @@ def test_several_processes_write_at_once(tmp_path):
     items = opened(tmp_path).list(scope="all")[0]
     assert len({item["id"] for item in items}) == len(items) == 40
     assert len(opened(tmp_path).workspaces()) == 1
+
+
+def test_a_session_that_is_not_there_makes_no_store(tmp_path):
+    memory = opened(tmp_path)
+    (tmp_path / "no.jsonl").write_text("no transcript\n")
+    for call, kind in (
+        (lambda: memory.import_sessions([tmp_path / "gone"]), errors.NoSuchFile),
+        (lambda: memory.import_sessions(host="nonsense"), errors.BadInput),
+        (lambda: memory.capture(tmp_path / "gone.jsonl"), errors.NoSuchFile),
+        (lambda: memory.capture(tmp_path / "no.jsonl"), errors.BadTranscript),
+        (lambda: memory.capture(tmp_path / "no.jsonl", host="nonsense"), errors.BadInput),
+    ):
+        with pytest.raises(kind):
+            call()
+    assert not memory.exists

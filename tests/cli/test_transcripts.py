@@ -38,6 +38,7 @@ def run(command: str, folder: Path, home: Path) -> str:
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "EXAMPLES": str(ROOT / "examples"),
+        "LAMINA_COMMIT_DEBOUNCE_S": "3600",  # only a tick commits, however slow the machine
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     done = subprocess.run(

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from lamina.store.write import Writing
 
 IMPORTANCE = {"low": 2, "normal": 3, "high": 5}
+ENDINGS = " .,;:!?…。！？"
+"""What ends a sentence and no topic's name."""
+
 VOLATILITIES = ("stable", "normal", "volatile")
 
 
@@ -77,7 +80,7 @@ def entry_draft(
         body=body,
         scope=scope,
         layer=kind.name,
-        topic=_line(topic) or title,
+        topic=_line(topic) or title.rstrip(ENDINGS) or title,
         date=today,
         importance=parse_importance(importance),
         source=_line(source) or "user",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lamina.index.engine import Index
 
 SHARED = 0.6
-"""The share of the draft's words that a similar entry holds; below it, two facts are only on one subject."""
+"""How much of the words of both a similar entry shares; below it, two facts are only on one subject."""
 ASKED = 1_000
 
 
@@ -28,7 +28,7 @@ def similar(index: Index, draft: Draft, *, limit: int) -> Sequence[str]:
     found = []
     for match in answer.matches:
         there = needles(f"{match.document.heading} {match.document.text}")
-        if match.document.id and len(wanted & there) >= SHARED * len(wanted):
+        if match.document.id and 2 * len(wanted & there) >= SHARED * (len(wanted) + len(there)):
             found.append(match.document.id)
     return found[:limit]
 

@@ -186,7 +186,7 @@ def open_memory(options: argparse.Namespace, out: Output) -> Memory:
 
     memory = Memory.open(options.root, workspace=options.workspace)
     for warning in memory.warnings:
-        out.note(f"warning: {warning}")
+        out.warn(warning)
     return memory
 
 
@@ -194,7 +194,7 @@ def open_reading(options: argparse.Namespace, out: Output) -> Memory:
     """Open the memory for a command that only reads, saying so when there is no store yet."""
     memory = open_memory(options, out)
     if not memory.exists:
-        out.note(
+        out.beside(
             f"there is no store at {memory.root} yet; `lamina import` or `lamina remember TEXT` makes one"
         )
     return memory

@@ -6,6 +6,7 @@ from lamina.interfaces.cli.arguments import (
     add_filters,
     command,
     filters_of,
+    open_memory,
     open_reading,
     positive,
     text_or_stdin,
@@ -65,7 +66,7 @@ def show(arguments: list[str], out: Output) -> int:
     """Print one memory with all its fields."""
     parser = _of_one("show", "Print one memory as it stands in its file, with trust and freshness.")
     options = parser.options(arguments)
-    memory = open_reading(options, out)
+    memory = open_memory(options, out)
     item = memory.show(text_or_stdin(options.id).strip())
     place = out.style(f"{item['file']}:{item['line']}  ({item['trust']}, {item['freshness']})", "dim")
     out.result(item, f"{place}\n\n{item['text'].rstrip()}")
@@ -80,7 +81,7 @@ def why(arguments: list[str], out: Output) -> int:
         "the commit, and whether each can be looked at here.",
     )
     options = parser.options(arguments)
-    memory = open_reading(options, out)
+    memory = open_memory(options, out)
     chain = memory.why(text_or_stdin(options.id).strip())
     lines = [out.style(chain["heading"], "bold")]
     for link in chain["chain"]:

@@ -74,7 +74,8 @@ def move(arguments: list[str], out: Output) -> int:
         options.id, layer=options.layer, topic=options.topic, scope=options.scope, dry_run=options.dry_run
     )
     verb = "would move" if options.dry_run else "moved"
-    out.result(moved, f"{verb} {options.id} to {moved['id']}  {place(moved)}")
+    to = "" if moved["id"] == options.id else f" to {moved['id']}"
+    out.result(moved, f"{verb} {options.id}{to}  {place(moved)}")
     return 0
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lamina.errors import LaminaError
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+WARNING = "warning: "
 CONTROL = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
 """What would move the cursor or change the terminal; remembered text may hold it."""
 
@@ -36,18 +37,29 @@ class Output:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         self.colour = not json and self.stdout.isatty() and not os.environ.get("NO_COLOR")
         self.live = self.stderr.isatty()
+        self._waiting: list[str] = []
 
     def text(self, text: str) -> None:
         """Print `text` on stdout, unless JSON was asked for."""
         if not self.json:
             self._print(text)
 
+    def beside(self, text: str) -> None:
+        """Tell the person something with the result; where the command fails, the failure comes alone."""
+        self._waiting.append(text)
+
+    def warn(self, text: str) -> None:
+        """Warn the person, with the result or before a failure that speaks of something else."""
+        self._waiting.append(f"{WARNING}{text}")
+
     def document(self, text: str) -> None:
         """Print a text as it is: exactly for another program or a file, harmlessly for a terminal."""
+        self._tell_waiting()
         self._print(plain(text) if self.stdout.isatty() else text)
 
     def result(self, value: Mapping[str, Any], text: str = "") -> None:
         """Print the command's one result: `value` with --json, else `text` (nothing when empty)."""
+        self._tell_waiting()
         if self.json:
             self.line(value)
         elif text:
@@ -78,6 +90,9 @@ class Output:
 
     def failure(self, problem: LaminaError) -> None:
         """Print a failure: an error object with --json, else one message and its hint."""
+        for note in self._waiting:
+            if note.startswith(WARNING) and note.removeprefix(WARNING).split(":")[0] not in problem.message:
+                self.note(note)
         if self.json:
             error = {"kind": problem.kind, "message": problem.message, "hint": problem.hint}
             self.line({"error": error})
@@ -98,6 +113,10 @@ class Output:
             raise
         except OSError as problem:
             raise Unprintable(problem.strerror or str(problem)) from problem
+
+    def _tell_waiting(self) -> None:
+        while self._waiting:
+            self.note(self._waiting.pop(0))
 
     def _print(self, text: str) -> None:
         try:

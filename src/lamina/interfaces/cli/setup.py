@@ -89,7 +89,7 @@ def associate(arguments: list[str], out: Output) -> int:
         options.key, options.path, title=options.title, dry_run=options.dry_run
     )
     verb = "would belong" if options.dry_run else "belongs"
-    out.result(bound, f"{bound['path']} now {verb} to workspace {bound['key']}")
+    out.result(bound, f"{bound['path']} {verb} to workspace {bound['key']}")
     return 0
 
 
