@@ -135,3 +135,8 @@ def test_a_cut_never_separates_a_mark_from_its_letter(text, limit):
     rest = text[len(cut) :]
     if rest and cut and len(cut) > 1:
         assert unicodedata.category(rest[0])[0] != "M"
+
+
+def test_a_heading_does_not_cut_a_redaction_mark():
+    text = "The deploy script pushes the image to https://deploy:[redacted password]@registry.example today"
+    assert heading_of(text) == "The deploy script pushes the image to https://deploy:"

@@ -39,7 +39,11 @@ def topic_slug(title: str, taken: Collection[str] = ()) -> str:
 def heading_of(text: str) -> str:
     """Make a heading of a text: its first sentence or line, whole words, at most 80 characters."""
     line = next((bare for bare in map(_unmarked, text.splitlines()) if bare), "")
-    return whole_words(_first_sentence(line), HEADING_LIMIT)
+    cut = whole_words(_first_sentence(line), HEADING_LIMIT)
+    mark = cut.rfind("[redacted ")
+    if mark > 0 and "]" not in cut[mark:]:
+        return cut[:mark].rstrip()  # half a mark would read as text of its own
+    return cut
 
 
 def whole_words(text: str, limit: int) -> str:

@@ -162,10 +162,11 @@ def _weigh(match: Match, text: str, today: Date, here: Scope | None, *, exact: b
 
 
 def _is_named(document: Document, text: str) -> bool:
+    """Tell whether a query is the entry's id, or an old id that it keeps as an alias."""
     wanted = text.strip().lower()
-    return wanted == document.id.lower() != "" or (
-        bool(document.more) and wanted in document.more.lower().split()
-    )
+    if wanted == document.id.lower() != "":
+        return True
+    return wanted.count("-") > 1 and wanted in document.more.lower().replace(",", " ").split()
 
 
 def grade_of(document: Document, today: Date, *, exact: bool = True) -> Freshness:

@@ -1,0 +1,25 @@
+"""Everything that is measured, in one run: import rate, cold and warm search, index build, one-file update.
+
+    make bench                          1,000, 10,000 and 100,000 entries, 1,000 transcripts
+    make bench ARGS="1000 10000"        these sizes only
+"""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import importing, search
+
+SIZES = ("1000", "10000", "100000")
+
+
+def main(arguments: list[str]) -> None:
+    """Print both tables."""
+    print("## Import\n")
+    importing.main([])
+    print("\n## Search\n")
+    search.main(arguments or SIZES)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
