@@ -40,7 +40,7 @@ def heading_of(text: str) -> str:
     """Make a heading of a text: its first sentence or line, whole words, at most 80 characters."""
     line = next((bare for bare in map(_unmarked, text.splitlines()) if bare), "")
     cut = whole_words(_first_sentence(line), HEADING_LIMIT)
-    mark = cut.rfind("[redacted ")
+    mark = cut.rfind("[redacted")
     if mark > 0 and "]" not in cut[mark:]:
         return cut[:mark].rstrip()  # half a mark would read as text of its own
     return cut
