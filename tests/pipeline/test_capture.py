@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 import shutil
 import subprocess
 import sys
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.pipeline.sessions import NOW, T0, append, bytes_of, claude, opened, resolver, talk
 
 from lamina.errors import LaminaError, NoSuchFile
 from lamina.hosts.base import detect, host_named
@@ -20,7 +21,6 @@ from lamina.hosts.render import Compacted, Injected, Said, Tool
 from lamina.pipeline.capture import CHILD_MARK, Source, capture, locate
 from lamina.pipeline.tracks import known_of
 from lamina.store import log, notes, watermarks
-from tests.pipeline.sessions import NOW, T0, append, bytes_of, claude, opened, resolver, talk
 
 GH = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 

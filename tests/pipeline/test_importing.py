@@ -14,13 +14,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.pipeline.sessions import NOW, T0, append, bytes_of, claude, codex, fill, opened, resolver, talk
 
 from lamina.errors import BadInput, BadTranscript, NoSuchFile, Refused
 from lamina.hosts.render import Said
 from lamina.pipeline.importing import capture_one, import_sessions, plan_import
 from lamina.store import notes, watermarks
 from lamina.store.store import Store
-from tests.pipeline.sessions import NOW, T0, append, bytes_of, claude, codex, fill, opened, resolver, talk
 
 ROOT = Path(__file__).parents[2]
 

@@ -58,13 +58,7 @@ TOKENS = {
     "gitlab deploy": "gl" + "dt-" + rnd(20),
     "npm": "np" + "m_" + rnd(36),
     "pypi": "py" + "pi-AgEIcHlwaS5vcmc" + rnd(120),
-    "slack bot": "xo"
-    + "xb-"
-    + rnd(12, string.digits + "a")
-    + "-"
-    + rnd(12, string.digits + "a")
-    + "-"
-    + rnd(24),
+    "slack bot": "xoxb-" + rnd(12, string.digits + "a") + "-" + rnd(12, string.digits + "a") + "-" + rnd(24),
     "slack app": "xa" + "pp-1-A" + rnd(10) + "-" + rnd(13, string.digits + "b") + "-" + rnd(64, _HEX),
     "slack hook": "https://hooks.sla" + "ck.com/services/T" + rnd(8) + "/B" + rnd(8) + "/" + rnd(24),
     "aws id": AWS_ID,
@@ -196,14 +190,12 @@ ASSIGNED = [
     ('<add key="ApiKey" value="{}" />', rnd(32)),
 ]
 
+# The example key of a cloud vendor's documentation.
+DOCUMENTED = ("AK" + "IAIOSFODNN7" + "EXAMPLE", "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCY" + "EXAMPLEKEY")
+
 HARMLESS = [
     "there is no API key in the build",
-    "The documentation example is "
-    + "AK"
-    + "IAIOSFODNN7"
-    + "EXAMPLE and its secret "
-    + "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"
-    + "EXAMPLEKEY.",
+    f"The documentation example is {DOCUMENTED[0]} and its secret {DOCUMENTED[1]}.",
     "fixed in commit 9fceb02d0ae598e95dc970b74767f19372d61af8 (see 9fceb02)",
     "session 4f3a2b1c-0d9e-4f8a-9b7c-6d5e4f3a2b1c ended",
     "![dot](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)",

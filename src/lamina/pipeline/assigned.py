@@ -8,95 +8,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
-# What can begin or be part of a secret's name, lower-cased. Cheap to look for in any text.
-STEMS = ("pass", "pwd", "secret", "token", "key", "cred", "auth", "mnemonic", "senha", "wort", "parol", "hasl", "clave", "seed")  # fmt: skip
-FOREIGN_STEMS = (
-    "contraseña", "hasło", "пароль", "ключ", "токен", "секрет", "密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "令牌", "パスワード", "トークン",
-    "シークレット", "秘密鍵", "暗証", "비밀번호", "암호", "토큰", "şifre", "lösenord", "mật khẩu", "पासवर्ड", "كلمة المرور", "كلمة السر", "סיסמה", "รหัสผ่าน",
-)  # fmt: skip
+from lamina.pipeline.names import FOREIGN_STEMS, STEMS, kind_of, words
 
-_PASSWORDS = frozenset(
-    "password passwords passwd passwort kennwort losungswort pwd pass passphrase passcode passwrd pswd "
-    "contraseña contrasena senha hasło haslo пароль密码 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 parola parole şifre wachtwoord "
-    "lösenord losenord adgangskode salasana пароль पासवर्ड סיסמה รหัสผ่าน mnemonic pgpassword sshpass dbpass dbpassword "
-    "rootpassword userpassword adminpassword".split(" ")
-)
-_SECRETS = frozenset(
-    "secret secrets apikey secretkey privatekey accesskey authkey clientsecret appsecret credential credentials creds "
-    "encryptionkey signingkey masterkey sharedkey accountkey sharedaccesskey apisecret секрет シークレット 秘密鍵".split(
-        " "
-    )
-)
-_TOKENS = frozenset(
-    "token accesstoken authtoken refreshtoken apitoken bearertoken идтокен токен 令牌 トークン 토큰 tok".split(
-        " "
-    )
-)
-_KEYS = frozenset("key keys ключ 密钥 密鑰 秘钥 clave schlüssel".split(" "))
-_STRONG_KEYS = frozenset(
-    "api access secret private encryption encrypt signing sign master account auth ssh deploy license licence service "
-    "shared app application consumer client admin root session jwt hmac aes crypto webhook storage subscription "
-    "write server bot bearer oauth personal role anon".split(" ")
-)
-_OPEN_KEYS = frozenset(
-    "public primary foreign cache sort partition row group map dict object hash lookup composite unique natural surrogate "
-    "candidate idempotency dedupe i18n translation message shortcut hot arrow tab enter escape lock index join storage_item "
-    "registry state query react routing sharding shard config option setting property field column attribute pub".split(
-        " "
-    )
-)
-_ABOUT = frozenset(
-    "hash hashes hashed hashing field fields length len min max policy count counts type types url uri endpoint name names "
-    "arn id ids path file files dir label hint placeholder prompt input rules rule regex expiry expires expiration expired ttl "
-    "limit limits budget usage manager reset change changed at date algorithm alg version format prefix suffix header headers "
-    "env var ref provider store rotation required enabled strategy size less error errors message strength validator "
-    "validation valid invalid generator encoder service form page screen view test tests check checks auth grant flow".split(
-        " "
-    )
-)
-_STOP = frozenset(
-    "string str text char varchar bytes int integer number bool boolean any object optional required true false null none nil "
-    "undefined empty hidden masked input field label unknown missing invalid wrong incorrect correct valid set unset stored "
-    "default changeme change-me change_me example sample dummy placeholder todo tbd n/a na here there this that the a an "
-    "your my our and or not no yes must should can may will is are was be to for in on of with from by if when then as it "
-    "secret password passwd pass token key apikey api-key secretstr public private plain plaintext plain-text basic bearer "
-    "encrypted hashed redacted removed omitted deleted secure safe strong weak short long old new same different ok okay fine "
-    "good bad gone lost useless enough also only still never always too so very just now back out up off stale fresh "
-    "changed unchanged rotated expired revoked leaked exposed protected generated managed shared blank visible sensitive "
-    "case-sensitive mandatory needed available unavailable present absent kept sent passed read loaded cached global local "
-    "include omit same-origin optionally currently already being what which where how why who something nothing everything anything".split(
-        " "
-    )
+_STOP = words(
+    "string str text char varchar bytes int integer number bool boolean any object optional required "
+    "true false null none nil undefined empty hidden masked input field label unknown missing invalid "
+    "wrong incorrect correct valid set unset stored default changeme change-me change_me example sample "
+    "dummy placeholder todo tbd n/a na here there this that the a an your my our and or not no yes must "
+    "should can may will is are was be to for in on of with from by if when then as it secret password "
+    "passwd pass token key apikey api-key secretstr public private plain plaintext plain-text basic "
+    "bearer encrypted hashed redacted removed omitted deleted secure safe strong weak short long old "
+    "new same different ok okay fine good bad gone lost useless enough also only still never always too "
+    "so very just now back out up off stale fresh changed unchanged rotated expired revoked leaked "
+    "exposed protected generated managed shared blank visible sensitive case-sensitive mandatory needed "
+    "available unavailable present absent kept sent passed read loaded cached global local include omit "
+    "same-origin optionally currently already being what which where how why who something nothing "
+    "everything anything"
 )
 _TECH = re.compile(
-    r"(?:sha-?\d+|md[45]|base-?(?:32|58|64)|utf-?\d+|argon2\w*|pbkdf2|oauth-?\d*|[rhep]s\d{3}|ed25519|x?509|x25519|http/?\d|ipv[46]|"
-    r"k8s|s3|ec2|auth0|1password|i18n|p-?\d{3}|aes-?\d+|rsa-?\d+|v\d+(?:\.\d+)*|\d+(?:-?(?:char\w*|bit\w*|byte\w*|day\w*|hour\w*|min\w*|"
-    r"sec\w*|time\w*|year\w*|month\w*|week\w*|digit\w*|letter\w*|x|st|nd|rd|th|s|m|h|d|k|ms|%))?|totp|2fa|mfa|h2|log4j)\b",
+    r"(?:sha-?\d+|md[45]|base-?(?:32|58|64)|utf-?\d+|argon2\w*|pbkdf2|oauth-?\d*|[rhep]s\d{3}|ed25519|"
+    r"x?509|x25519|http/?\d|ipv[46]|"
+    r"k8s|s3|ec2|auth0|1password|i18n|p-?\d{3}|aes-?\d+|rsa-?\d+|v\d+(?:\.\d+)*|"
+    r"\d+(?:-?(?:char\w*|bit\w*|byte\w*|day\w*|hour\w*|min\w*|"
+    r"sec\w*|time\w*|year\w*|month\w*|week\w*|digit\w*|letter\w*|x|st|nd|rd|th|s|m|h|d|k|ms|%))?|"
+    r"totp|2fa|mfa|h2|log4j)\b",
     re.IGNORECASE,
 )  # fmt: skip
 _REFERENCE = re.compile(
-    r"\$\{|\$\(|\{\{|\{[A-Za-z_][\w.]*\}|\$[A-Z_][A-Z0-9_]*$|\$[a-z_]+$|\$env:|%[A-Z_]{2,}%|%[sdv]\b|<[^<>]*>?$|\*{3,}|•|[xX]{4,}|\.{3}|…|"
-    r"process\.|os\.|self\.|this\.|args\.|req\.|request\.|ctx\.|options\.|opts\.|params\.|environ|os\.getenv|getenv|environ|ENV\[|env\.|env:|vars\.|var\.|secrets\.|config\.|settings\.|vault:|op://|arn:|"
-    r"file:|/run/secrets/|!vault|!secret|ref\+|\[redacted|redacted|\(redacted|your[-_ ]|my[-_](?:secret|password|token|api)|insert[-_ ]|"
+    r"\$\{|\$\(|\{\{|\{[A-Za-z_][\w.]*\}|\$[A-Z_][A-Z0-9_]*$|\$[a-z_]+$|\$env:|%[A-Z_]{2,}%|%[sdv]\b|"
+    r"<[^<>]*>?$|\*{3,}|•|[xX]{4,}|\.{3}|…|"
+    r"process\.|os\.|self\.|this\.|args\.|req\.|request\.|ctx\.|options\.|opts\.|params\.|"
+    r"environ|os\.getenv|getenv|environ|ENV\[|env\.|env:|vars\.|"
+    r"var\.|secrets\.|config\.|settings\.|vault:|op://|arn:|"
+    r"file:|/run/secrets/|!vault|!secret|ref\+|\[redacted|redacted|\(redacted|"
+    r"your[-_ ]|my[-_](?:secret|password|token|api)|insert[-_ ]|"
     r"replace[-_ ]|enter[-_ ]|example|placeholder|sops|ENC\[|@@|None$|null$",
     re.IGNORECASE,
 )
 _CODE = re.compile(
     r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+[,;]?|(?:new |await |\w+\.)*[A-Za-z_]\w*[(\[].*", re.DOTALL
 )
-_PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[^\WA-Z\d_]+|\d+|[A-Z]")
-_NAMED = re.compile(r"[\w.-]*")
 _QUALIFIED = re.compile(r"(?<![A-Za-z])([A-Za-z]{2,14})[ \t]$")
 _SEPARATOR = re.compile(
     r"(?P<close>\\*[\"'`*\])]{0,3})(?:"
     r"(?:\s{0,4}(?P<sep>:=|=>|={1,2}|:|->|：|＝|\\u003[aAdD]|%3[aAdD])(?:\*{2})?\s{0,4})"
     r"|(?P<cell>[ \t]{0,12}\|[ \t]{0,4}|>|(?<=[\"'])[ \t]?,[ \t]?(?=\\*[\"']))"
     r"|(?P<pair>[ \t]?,?\s{1,12}\\*[\"']?value\\*[\"']?[ \t]?[:=][ \t]?)"
-    r"|(?P<prose>(?:\s+(?:for|of|to|on|in|für|para|pour|de)\s+[\w@.'’/-]{1,40}(?:\s+[\w@.'’/-]{1,40}){0,4}?)?\s+"
-    r"(?:(?P<is>is|was)|ist|lautet|es|est|é|è|jest|это|:|=|equals|set to|будет|olarak)\s*:?\s+|\s?(?:是|为|為|は|=|：|는|은|가|이)\s?)"
+    r"|(?P<prose>"
+    r"(?:\s+(?:for|of|to|on|in|für|para|pour|de)\s+[\w@.'’/-]{1,40}(?:\s+[\w@.'’/-]{1,40}){0,4}?)?\s+"
+    r"(?:(?P<is>is|was)|ist|lautet|es|est|é|è|jest|это|"
+    r":|=|equals|set to|будет|olarak)\s*:?\s+|\s?(?:是|为|為|は|=|：|는|은|가|이)\s?)"
     r"|(?P<space>[ \t]{1,2}))"
 )
 _QUOTE = re.compile(r"(?:[bfru]{0,2})(\\*[\"'`]|[“‘「『«])")
@@ -183,66 +146,26 @@ def _qualified(text: str, start: int) -> str:
     return word[1].lower() if word else ""
 
 
-@cache
-def kind_of(before: str, name: str) -> str:
-    """Name the kind of secret that a name promises: password, secret, token, api-key, key, or none.
-
-    `before` is the word in front of it, as in "api key".
-    """
-    parts = [part.lower() for part in _PART.findall(name)] or [name.lower()]
-    whole = name.lower().strip("_-.")
-    for index in range(len(parts) - 1, -1, -1):
-        rest = parts[index + 1 :]
-        if any(part in _ABOUT for part in rest) or len(rest) > 2:
-            continue
-        kind = _kind(parts[index], parts[index - 1] if index else before, whole)
-        if kind and (not rest or kind in {"password", "secret"} or name.isupper()):
-            return kind
-    return _kind(whole, before, whole)
-
-
-def _kind(part: str, before: str, whole: str) -> str:
-    if part in _PASSWORDS:
-        return "password"
-    if part in _SECRETS:
-        return "secret"
-    if part in _TOKENS:
-        return "token"
-    if part in _KEYS:
-        if before in _STRONG_KEYS or not part.isascii() or part == "clave":
-            return "api-key" if before == "api" else "secret" if part.isascii() and part != "clave" else "key"
-        if before and before not in _OPEN_KEYS and whole != part:
-            return "key"
-    if whole in {"_auth", "auth", "identitytoken", "client-key-data"}:
-        return "key"
-    if part == "phrase" and before in {"seed", "recovery", "pass"}:
-        return "password"
-    if whole == "passe":  # mot de passe
-        return "password"
-    return ""
-
-
 def _value(text: str, start: int, end: int, kind: str) -> Found | None:
     link = _SEPARATOR.match(text, end)
     if link is None or link.end() >= len(text):
         return None
-    at = link.end()
     if link["space"] and (link["close"] or text[start:end].lower() in _AMBIGUOUS):
         return None
     if link["sep"] and "\n" in link[0]:
-        return _below(text, at, kind)
+        return _below(text, link.end(), kind)
     way = _bound(text, start, end, link)
-    quote = _QUOTE.match(text, at)
-    if quote is not None:
-        return _in_quotes(text, quote, kind, way)
+    quote = _QUOTE.match(text, link.end())
+    return _in_quotes(text, quote, kind, way) if quote else _unquoted(text, start, link.end(), kind, way)
+
+
+def _unquoted(text: str, start: int, at: int, kind: str, way: _Way) -> Found | None:
     query = start > 0 and text[start - 1] in "?&"
     pattern = _QUERY if query else _LINE if way.sure and _begins_line(text, start) else _BARE
     value = pattern.match(text, at)
-    if value is None:
-        return None
-    bare = value[0].rstrip(_TRAIL)
+    bare = value[0].rstrip(_TRAIL) if value else ""
     way = way._replace(alone=_ends_line(text, at + len(bare)))
-    if not bare or not is_secret(bare, kind, way):
+    if value is None or not bare or not is_secret(bare, kind, way):
         return None
     whole = value[0] if way.config and _ends_line(text, value.end()) else bare
     return Found(at, _continued(text, at + len(whole), whole), kind)
@@ -253,7 +176,7 @@ def _bound(text: str, start: int, end: int, link: re.Match[str]) -> _Way:
     flag = text.startswith("--", start) or text[max(0, start - 2) : start] == "--"
     query = start > 0 and text[start - 1] in "?&"
     tight = sep != "" and link[0].strip("\\\"'`*])") == sep and not sep.startswith(":")
-    shouted = text[start:end].isupper() and "_" in text[start:end] or text[start:end].isupper() and tight
+    shouted = (text[start:end].isupper() and "_" in text[start:end]) or (text[start:end].isupper() and tight)
     return _Way(
         sure=tight and shouted,
         config=flag or query or tight or (shouted and sep != ""),
@@ -352,24 +275,22 @@ def is_secret(value: str, kind: str, way: _Way) -> bool:
     if way.loose:
         return (
             kind == "password"
-            and mixed(plain)
             and len(plain) >= 5
-            and not _TECH.match(plain)
             and plain.isascii()
+            and mixed(plain)
+            and not _TECH.match(plain)
         )
     if way.quoted:
         return " " not in plain or way.sure or _is_phrase(plain)
     if way.prose:
         return _is_said(plain, kind, way)
-    if way.config:
-        return (
-            way.sure or not _CODE.fullmatch(plain) and (not plain.isidentifier() or mixed(plain) or way.alone)
-        )
-    return not _CODE.fullmatch(plain) and _is_set(plain, kind, way)
+    return way.sure or (not _CODE.fullmatch(plain) and _is_set(plain, kind, way))
 
 
 def _is_set(value: str, kind: str, way: _Way) -> bool:
-    """Judge a bare value behind a colon or a spaced equals sign."""
+    """Judge a bare value behind a colon or an equals sign."""
+    if way.config:
+        return not value.isidentifier() or mixed(value) or way.alone
     if value.isdigit():
         return kind == "password" and len(value) >= 4 and way.alone
     if mixed(value):
@@ -387,24 +308,21 @@ def is_placeholder(value: str) -> bool:
 
 
 def _is_token(value: str, kind: str, way: _Way) -> bool:
-    if " " in value or value.isdigit() or _CODE.fullmatch(value) or re.match(r"[\^~v=]*\d+\.\d", value):
+    if way.loose or " " in value or _CODE.fullmatch(value) or _NUMBERED.match(value):
         return False
-    least = 16 if kind == "key" else 6 if way.config else 8 if way.quoted else 10
-    if way.loose:
+    least = 16 if kind == "key" else 12 if way.prose else 6 if way.config else 8 if way.quoted else 10
+    if kind == "key" and not way.config and re.fullmatch(r"[0-9a-f-]+", value):
         return False
-    if way.prose:
-        least = 12
-    if len(value) < least:
-        return False
-    if kind == "key" and (re.fullmatch(r"[0-9a-f-]+", value) is not None) and not way.config:
-        return False
-    return mixed(value) and not _TECH.match(value) and _dense(value)
+    return len(value) >= least and mixed(value) and not _TECH.match(value) and _dense(value)
+
+
+_NUMBERED = re.compile(r"[\^~v=]*\d+(?:\.\d|$)")
 
 
 def _dense(value: str) -> bool:
     """Say whether a token has a piece that is no word with a number behind it."""
     pieces = [piece for piece in re.split(r"[-_./:]+", value) if piece]
-    return any(mixed(piece) and len(piece) >= 5 or len(piece) >= 16 for piece in pieces)
+    return any((mixed(piece) and len(piece) >= 5) or len(piece) >= 16 for piece in pieces)
 
 
 def _is_said(value: str, kind: str, way: _Way) -> bool:
@@ -428,6 +346,6 @@ def _is_phrase(value: str) -> bool:
     return not any(word in _ASKING or kind_of("", word) for word in words)
 
 
-_ASKING = frozenset(
-    "enter your please must choose type confirm forgot reset change new invalid required wrong is are".split()
+_ASKING = words(
+    "enter your please must choose type confirm forgot reset change new invalid required wrong is are"
 )

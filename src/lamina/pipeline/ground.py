@@ -43,24 +43,19 @@ _SCALES = {
     "k": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "million": 1e6, "mrd": 1e9, "billion": 1e9, "bn": 1e9,
     "千": 1e3, "万": 1e4, "만": 1e4, "百万": 1e6, "億": 1e8, "亿": 1e8,
 }  # fmt: skip
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        ("jan", "feb fév fev", "mar mär mars", "apr avr abr", "may mai mag", "jun juin giu", "jul juil lug", "aug aoû ago",
-         "sep set", "oct okt ott out", "nov", "dec dez déc dic"), 1
-    )
-    for name in names.split()
-}  # fmt: skip
-_WORDS = {
-    word: number
-    for number, words in enumerate(
-        ("zero null zéro cero", "one once eins eine einen un une uno una", "two twice zwei deux dos due dois", "three drei trois tres tre três",
-         "four vier quatre cuatro quattro quatro", "five fünf cinq cinco cinque", "six sechs seis sei", "seven sieben sept siete sette sete",
-         "eight acht huit ocho otto oito", "nine neun neuf nueve nove", "ten zehn dix diez dieci dez", "eleven elf onze once undici",
-         "twelve dozen zwölf douze doce dodici doze")
-    )
-    for word in words.split()
-}  # fmt: skip
+_MONTH_NAMES = (
+    "jan; feb fév fev; mar mär mars; apr avr abr; may mai mag; jun juin giu; jul juil lug; aug aoû ago; "
+    "sep set; oct okt ott out; nov; dec dez déc dic"
+)
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split(";"), 1) for name in names.split()}
+_NUMBER_WORDS = (
+    "zero null zéro cero; one once eins eine einen un une uno una; two twice zwei deux dos due dois; "
+    "three drei trois tres tre três; four vier quatre cuatro quattro quatro; five fünf cinq cinco cinque; "
+    "six sechs seis sei; seven sieben sept siete sette sete; eight acht huit ocho otto oito; "
+    "nine neun neuf nueve nove; ten zehn dix diez dieci dez; eleven elf onze undici; "
+    "twelve dozen zwölf douze doce dodici doze"
+)
+_WORDS = {word: number for number, words in enumerate(_NUMBER_WORDS.split(";")) for word in words.split()}
 _HAN = {
     "零": 0,
     "一": 1,
@@ -108,14 +103,17 @@ class Shown:
 
     @cached_property
     def flat(self) -> str:
+        """The text with single blanks and plain slashes."""
         return " ".join(self.text.replace("\\", "/").split())
 
     @cached_property
     def lower(self) -> str:
+        """The same in lower case."""
         return self.flat.lower()
 
     @cached_property
     def numbers(self) -> set[float]:
+        """What its numbers can mean, those in words too."""
         text = _without_dates(_UUID.sub(" ", _HASH.sub(" ", _TIME.sub(" ", self.text))))
         alone = (
             match
@@ -129,18 +127,22 @@ class Shown:
 
     @cached_property
     def words(self) -> set[str]:
+        """Its words in lower case."""
         return {match[0].lower() for match in _NAME.finditer(self.text)}
 
     @cached_property
     def names(self) -> set[str]:
+        """Its words without strokes."""
         return {_squeezed(match[0]) for match in _NAME.finditer(self.text)}
 
     @cached_property
     def dates(self) -> set[tuple[int, int, int]]:
+        """Its days, whichever way they are written."""
         return {date for _, dates in _dates(self.text) for date in dates}
 
     @cached_property
     def hashes(self) -> set[str]:
+        """What can be a hash."""
         return set(re.findall(r"(?<![0-9A-Za-z])[0-9a-f]{7,128}(?![0-9A-Za-z])", self.text.lower()))
 
     def holds(self, value: str) -> bool:

@@ -255,6 +255,7 @@ def command_head(tool: str, command: str) -> str:
     for word in words[:6]:
         named.append(word.rsplit("/", 1)[-1])
         if word not in _WRAPPERS:
+            named += [next_ for next_ in words[words.index(word) + 1 :][:1] if next_.isalpha()]
             break
     return f"{tool}:{' '.join(named)}"
 

@@ -95,23 +95,80 @@ def _is_cookie(match: re.Match[str]) -> bool:
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _RULES = (
-    Rule("authorization", ("authorization", "private-token", "api-key", "apikey", "deploy-token", "job-token", "x-"), _HEADER, _is_credential),
-    Rule("authorization", ("bearer", "basic"), r"(?:bearer|basic)\s{1,3}(?P<value>[A-Za-z0-9._~+/=-]{12,8192})", _is_bearer),
+    Rule(
+        "authorization",
+        ("authorization", "private-token", "api-key", "apikey", "deploy-token", "job-token", "x-"),
+        _HEADER,
+        _is_credential,
+    ),
+    Rule(
+        "authorization",
+        ("bearer", "basic"),
+        r"(?:bearer|basic)\s{1,3}(?P<value>[A-Za-z0-9._~+/=-]{12,8192})",
+        _is_bearer,
+    ),
     Rule("cookie", ("cookie",), _COOKIE, _is_cookie),
-    Rule("cookie", ("curl",), rf"curl\b[^\n]{{0,300}}?\s-b\s?[\"']?(?P<value>{_CRUMB}=[^\n\"']{{1,4096}})", _is_cookie, " -b"),
-    Rule("session-id", ("sid=", "sessionid=", "session_id=", "session-id=", "csrftoken=", "xsrf-token=", "__secure-", "__host-"),
-         r"(?:[a-z_-]{3,12}|__(?:secure|host)-[\w-]{1,30})=(?P<value>[A-Za-z0-9%._~+/-]{16,1024})", _is_session, "="),
-    Rule("password", ("mysql", "mariadb"), rf"(?:mysql\w{{0,8}}|mariadb)\b[^\n|;]{{0,200}}?\s-p{_WORD}", needs=" -p"),
-    Rule("password", ("curl", "wget", "http", "docker", "helm", "htpasswd"),
-         r"(?:curl|wget|https?|docker|helm|htpasswd)\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?(?!\d+:\d)[^\s:\"']{1,100}:(?P<value>[^\s\"']{2,200})", needs=" -"),
-    Rule("password", ("sshpass", "docker login", "podman login", "ldapsearch", "unzip", "7z ", "zip ", "az login", "redis-cli", "mongo", "sqlcmd", "bcp "),
-         rf"[\w-]{{3,10}}\b[^\n|;]{{0,200}}?\s-[pwPa]\s?(?!\d+:\d){_WORD}", needs=" -"),
-    Rule("password", ("machine",), r"machine\s{1,3}\S{1,200}\s{1,3}login\s{1,3}\S{1,200}\s{1,3}password\s{1,3}(?P<value>\S{2,400})"),
-    Rule("password", (":543", ":6432:", ":*:"), r":(?:543\d|6432|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s\"'`\\]{2,200})"),
-    Rule("password", ("cred", "login", "user/pass", "username/pass", "user / pass"),
-         r"(?:creds?|credentials|login|user(?:name)?\s?/\s?pass(?:word)?)\s?(?:are|is|:|=|with)?\s?[\"'`]?[\w.@+-]{2,64}\s?[:/]\s?(?P<value>[^\s\"'`/:]{0,60}\d[^\s\"'`/:]{0,60})"),
-    Rule("password", ("identified",), r"identified\s{1,3}(?:with\s\w{1,40}\s)?by\s{1,3}['\"](?P<value>[^'\"\n]{2,200})"),
-)  # fmt: skip
+    Rule(
+        "cookie",
+        ("curl",),
+        rf"curl\b[^\n]{{0,300}}?\s-b\s?[\"']?(?P<value>{_CRUMB}=[^\n\"']{{1,4096}})",
+        _is_cookie,
+        needs=" -b",
+    ),
+    Rule(
+        "session-id",
+        (
+            *("sid=", "sessionid=", "session_id=", "session-id=", "csrftoken=", "xsrf-token="),
+            *("__secure-", "__host-"),
+        ),
+        r"(?:[a-z_-]{3,12}|__(?:secure|host)-[\w-]{1,30})=(?P<value>[A-Za-z0-9%._~+/-]{16,1024})",
+        _is_session,
+        needs="=",
+    ),
+    Rule(
+        "password",
+        ("mysql", "mariadb"),
+        rf"(?:mysql\w{{0,8}}|mariadb)\b[^\n|;]{{0,200}}?\s-p{_WORD}",
+        needs=" -p",
+    ),
+    Rule(
+        "password",
+        ("curl", "wget", "http", "docker", "helm", "htpasswd"),
+        r"(?:curl|wget|https?|docker|helm|htpasswd)\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?(?!\d+:\d)"
+        r"[^\s:\"']{1,100}:(?P<value>[^\s\"']{2,200})",
+        needs=" -",
+    ),
+    Rule(
+        "password",
+        (
+            *("sshpass", "docker login", "podman login", "ldapsearch", "unzip", "7z ", "zip ", "az login"),
+            *("redis-cli", "mongo", "sqlcmd", "bcp "),
+        ),
+        rf"[\w-]{{2,12}}\b[^\n|;]{{0,200}}?\s-[pwPa]\s?(?!\d+:\d){_WORD}",
+        needs=" -",
+    ),
+    Rule(
+        "password",
+        ("machine",),
+        r"machine\s{1,3}\S{1,200}\s{1,3}login\s{1,3}\S{1,200}\s{1,3}password\s{1,3}(?P<value>\S{2,400})",
+    ),
+    Rule(
+        "password",
+        (":543", ":6432:", ":*:"),
+        r":(?:543\d|6432|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s\"'`\\]{2,200})",
+    ),
+    Rule(
+        "password",
+        ("cred", "login", "user/pass", "username/pass", "user / pass"),
+        r"(?:creds?|credentials|login|user(?:name)?\s?/\s?pass(?:word)?)\s?(?:are|is|:|=|with)?\s?[\"'`]?"
+        r"[\w.@+-]{2,64}\s?[:/]\s?(?P<value>[^\s\"'`/:]{0,60}\d[^\s\"'`/:]{0,60})",
+    ),
+    Rule(
+        "password",
+        ("identified",),
+        r"identified\s{1,3}(?:with\s\w{1,40}\s)?by\s{1,3}['\"](?P<value>[^'\"\n]{2,200})",
+    ),
+)
 
 
 @cache

@@ -59,7 +59,7 @@ def redact(text: str) -> Redacted:
 
 def without_private(text: str) -> str:
     """Drop `<private>…</private>`, nested or not; an unclosed one takes the rest of the text."""
-    if "<" not in text or "<private" not in text.lower() and "</private" not in text.lower():
+    if "<" not in text or not any(mark in text.lower() for mark in ("<private", "</private")):
         return text
     kept: list[str] = []
     depth, start = 0, 0

@@ -20,7 +20,7 @@ _UUID = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
 
 class Shape(NamedTuple):
-    """One shape. It is tried where one of its `prefixes` stands or, without those, in words with a `trigger`."""
+    """One shape, tried where one of its `prefixes` stands or, without those, in words with a trigger."""
 
     kind: str
     prefixes: tuple[str, ...]
