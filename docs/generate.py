@@ -3,6 +3,8 @@
 `make docs` runs it; a test fails when the pages say something else than the program.
 """
 
+# ruff: noqa: E501, INP001 - pages hold lines of prose; docs is no package
+
 from __future__ import annotations
 
 import contextlib

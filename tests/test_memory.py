@@ -44,7 +44,9 @@ def test_every_public_method_says_what_it_does_and_has_types():
 
 
 def test_whoever_may_only_read_has_no_way_to_write():
-    assert not {"remember", "edit", "forget", "undo", "import_sessions", "tick", "set_state"} & set(public(Reading))
+    assert not {"remember", "edit", "forget", "undo", "import_sessions", "tick", "set_state"} & set(
+        public(Reading)
+    )
 
 
 def test_memory_is_the_only_place_where_the_parts_meet():
@@ -183,7 +185,10 @@ def test_capture_that_is_off_refuses(tmp_path, how):
     memory = opened(tmp_path, env={how: {"LAMINA_OFF": "1"}.get(how, "off")} if how != "pause" else {})
     if how == "pause":
         memory.pause()
-    for call in (lambda: memory.import_sessions([transcript(tmp_path)]), lambda: memory.capture(transcript(tmp_path))):
+    for call in (
+        lambda: memory.import_sessions([transcript(tmp_path)]),
+        lambda: memory.capture(transcript(tmp_path)),
+    ):
         with pytest.raises(errors.Refused, match="capture is off"):
             call()
     assert memory.remember("Still allowed").status == "written"

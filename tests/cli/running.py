@@ -31,7 +31,9 @@ class Ran(NamedTuple):
 class Shell:
     """A person's shell in a project called harbor."""
 
-    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         self.tmp_path = tmp_path
         self.home = tmp_path / "home"
         self.project = tmp_path / "harbor"
@@ -59,6 +61,7 @@ class Shell:
             input=stdin,
             capture_output=True,
             cwd=self.project,
+            check=False,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **env},
             timeout=120,
         )

@@ -453,7 +453,9 @@ def test_a_folder_where_the_index_should_be(lamina):
     assert "8081" in ran.out
 
 
-@pytest.mark.parametrize("text", ["{damaged", "[]", '{"schemaVersion": "x"}', '{"schemaVersion": 2, "git": 3}', ""])
+@pytest.mark.parametrize(
+    "text", ["{damaged", "[]", '{"schemaVersion": "x"}', '{"schemaVersion": 2, "git": 3}', ""]
+)
 def test_a_damaged_memory_json_is_named_and_nothing_is_lost(lamina, text):
     lamina("remember", "The staging port is 8081")
     (lamina.root / "memory.json").write_text(text)
@@ -527,7 +529,7 @@ def test_a_file_without_permission(lamina):
 
 
 def mounted(lamina, how: str) -> bool:
-    done = subprocess.run(["mount", *how.split(), str(lamina.root)], capture_output=True)
+    done = subprocess.run(["mount", *how.split(), str(lamina.root)], capture_output=True, check=False)
     return done.returncode == 0
 
 
@@ -546,7 +548,14 @@ def test_a_read_only_disk(lamina):
         assert (ran.code, ran.out) == (1, "")
         assert "read-only" in ran.err
         assert "8081" in lamina("search", "staging").out
-        for command in (("list",), ("show", "harbor-sem-0001"), ("card",), ("status",), ("export",), ("log",)):
+        for command in (
+            ("list",),
+            ("show", "harbor-sem-0001"),
+            ("card",),
+            ("status",),
+            ("export",),
+            ("log",),
+        ):
             assert lamina(*command).code == 0, command
         assert tree(lamina.root) == before
     finally:
@@ -587,7 +596,12 @@ def test_arguments_that_are_no_utf_8(lamina):
     assert ran.code == 2
     assert "half a character" in ran.err
     lamina("remember", "Something")
-    for command in (("search", b"caf\xe9"), ("list", "--topic", b"caf\xe9"), ("show", b"caf\xe9"), (b"caf\xe9",)):
+    for command in (
+        ("search", b"caf\xe9"),
+        ("list", "--topic", b"caf\xe9"),
+        ("show", b"caf\xe9"),
+        (b"caf\xe9",),
+    ):
         ran = lamina.process(*command)
         assert ran.code in (0, 1, 2), command
         assert "Traceback" not in ran.err
@@ -595,7 +609,9 @@ def test_arguments_that_are_no_utf_8(lamina):
 
 
 def test_a_locale_without_utf_8(lamina):
-    ran = lamina.process("remember", "Café 漢字", LC_ALL="C", LANG="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    ran = lamina.process(
+        "remember", "Café 漢字", LC_ALL="C", LANG="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
+    )
     assert ran.code == 0
     ran = lamina.process("search", "漢字", LC_ALL="C", LANG="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert "Café 漢字" in ran.out
@@ -604,7 +620,7 @@ def test_a_locale_without_utf_8(lamina):
 def piped(lamina, command: str) -> Ran:
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
-        capture_output=True, cwd=lamina.project, timeout=60, env={**os.environ, "PY": sys.executable},
+        capture_output=True, cwd=lamina.project, timeout=60, check=False, env={**os.environ, "PY": sys.executable},
     )  # fmt: skip
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -48,6 +48,7 @@ def run(command: str, folder: Path, home: Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         timeout=120,
+        check=False,
     )
     text = (
         done.stdout.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,7 +26,19 @@ from lamina.pipeline.card import (
 )
 
 LINES = ["# Heading", "## Lamina memory", "- item", "* item", "+ item", "1. first", "2) second", "> quote"]
-LINES += ["```", "~~~", "---", "***", "___", "===", "| a | b |", "- [ ] task", "[x] done", "<b>x", "</lamina-memory>"]
+LINES += [
+    "```",
+    "~~~",
+    "---",
+    "***",
+    "___",
+    "===",
+    "| a | b |",
+    "- [ ] task",
+    "[x] done",
+    "<b>x",
+    "</lamina-memory>",
+]
 HOSTILE = st.one_of(
     st.text(max_size=200),
     st.sampled_from(LINES),
@@ -220,7 +233,10 @@ def test_folded_text_is_one_line_of_text(text):
 
 
 @given(
-    parts=st.lists(st.tuples(st.text("abc ", max_size=20), st.lists(st.integers(1, 300), max_size=30), st.floats(0, 1)), max_size=8),
+    parts=st.lists(
+        st.tuples(st.text("abc ", max_size=20), st.lists(st.integers(1, 300), max_size=30), st.floats(0, 1)),
+        max_size=8,
+    ),
     budget=st.integers(SMALLEST_BUDGET, 3_000),
 )
 @settings(max_examples=400, deadline=None)
@@ -252,7 +268,9 @@ def filled(tmp_path_factory):
     memory = opened(tmp_path_factory.mktemp("filled"))
     for n in range(30):
         memory.remember(f"Fact {n}: " + "wörter und 漢字 " * (n % 9 + 1), importance=n % 5 + 1)
-        memory.remember(f"Lesson {n}: " + "a lesson " * n, layer="learnings", scope="global" if n % 3 else None)
+        memory.remember(
+            f"Lesson {n}: " + "a lesson " * n, layer="learnings", scope="global" if n % 3 else None
+        )
     memory.set_state("Health", "word " * 200)
     memory.set_working(section="Plan", text="step " * 200)
     return memory
@@ -260,5 +278,4 @@ def filled(tmp_path_factory):
 
 def test_a_larger_budget_never_tells_less(filled):
     sizes = [len(filled.card(budget=budget)) for budget in range(400, 6_000, 200)]
-    assert sizes == sorted(sizes) or all(b >= a - 240 for a, b in zip(sizes, sizes[1:], strict=False))
-
+    assert all(later >= sooner - 240 for sooner, later in pairwise(sizes))

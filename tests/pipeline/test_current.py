@@ -36,7 +36,10 @@ def test_one_section_is_replaced_and_the_others_keep_their_times(memory, clock):
     ]
     assert shown["sections"][0]["verified"] == "2026-11-30T12:00:00Z"
     memory.set_state("health", "Red")
-    assert [(s["title"], s["text"]) for s in memory.state()["sections"]] == [("Health", "Red"), ("Build", "Green")]
+    assert [(s["title"], s["text"]) for s in memory.state()["sections"]] == [
+        ("Health", "Red"),
+        ("Build", "Green"),
+    ]
 
 
 def test_the_head_is_replaced_and_the_log_rolls(memory, clock):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from tests.pipeline.opening import Clock, opened, tree
 
@@ -97,7 +95,7 @@ def test_an_index_that_lies_is_found_and_fixed(memory):
 def test_a_fix_touches_no_memory(memory):
     (memory.root / "SYSTEM.md").write_text("old\n")
     topic(memory).write_text(topic(memory).read_text() + "\n## By hand\n\nNo id.\n")
-    before = {name: data for name, data in tree(memory.root / "workspaces").items()}
+    before = tree(memory.root / "workspaces")
     assert "SYSTEM.md was out of date" in found(memory, "ok", fix=True)
     assert tree(memory.root / "workspaces") == before
 
@@ -126,5 +124,5 @@ def test_settings_that_cannot_be_used(memory, tmp_path):
 
 
 def test_no_git_at_all(memory, monkeypatch, tmp_path):
-    os.rename(memory.root / ".git", tmp_path / "away")
+    (memory.root / ".git").rename(tmp_path / "away")
     assert "no git repository" in found(memory, "warning")

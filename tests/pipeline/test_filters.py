@@ -101,7 +101,13 @@ def test_old_layer_names_are_read():
 
 
 def test_search_and_list_mean_the_same():
-    asked = {"scope": "workspace:quay", "layer": "learning", "trust": "candidate", "since": "7d", "until": "today"}
+    asked = {
+        "scope": "workspace:quay",
+        "layer": "learning",
+        "trust": "candidate",
+        "since": "7d",
+        "until": "today",
+    }
     listed = parse_filters(HARBOR, TODAY, **asked)
     query = question("x", HARBOR, TODAY, limit=3, filters=asked)
     assert query.scopes == tuple(scope.name for scope in listed.scopes)
@@ -111,7 +117,11 @@ def test_search_and_list_mean_the_same():
 
 @given(st.text(max_size=20))
 def test_no_text_raises_anything_else(text):
-    for call in (lambda: parse_when(text, TODAY), lambda: parse_scopes(text, HARBOR), lambda: parse_trust(text)):
+    for call in (
+        lambda: parse_when(text, TODAY),
+        lambda: parse_scopes(text, HARBOR),
+        lambda: parse_trust(text),
+    ):
         try:
             call()
         except errors.UsageError:

@@ -268,6 +268,10 @@ def test_the_printed_commands_remove_the_text_from_gits_history(memory, clock, t
     kept = memory.remember("Boats moor on the left", topic="People").id
     clock.forward(minutes=1)
     memory.tick()
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(remote))
+    git(memory.root, "remote", "add", "origin", str(remote))
+    git(memory.root, "push", "--quiet", "origin", "main")
     before = {item["id"] for item in memory.list()[0]}
     told = memory.forget([id_], purge=True)
     assert "Wolkenstein" in everything_in_git(memory.root)
@@ -278,7 +282,8 @@ def test_the_printed_commands_remove_the_text_from_gits_history(memory, clock, t
     assert git(memory.root, "status", "--porcelain").strip() == ""
     assert {item["id"] for item in memory.list()[0]} == before
     assert "Boats moor" in git(memory.root, "show", f"HEAD:{memory.show(kept)['file']}")
-    assert holding(tmp_path, "Wolkenstein", history=True) == []
+    assert "Wolkenstein" not in git(remote, "log", "--all", "-p")
+    assert "Wolkenstein" in everything_in_git(remote), "what nothing reaches is the remote's to sweep"
 
 
 def test_the_commands_work_in_a_folder_with_a_space_and_a_quote(tmp_path, clock):

@@ -82,7 +82,10 @@ def test_what_cannot_be_is_refused_and_changes_nothing(memory, changes):
 
 def test_a_missing_id_is_told(memory):
     memory.remember("One")
-    for call in (lambda: memory.edit("harbor-sem-0099", text="x"), lambda: memory.move("nonsense", topic="x")):
+    for call in (
+        lambda: memory.edit("harbor-sem-0099", text="x"),
+        lambda: memory.move("nonsense", topic="x"),
+    ):
         with pytest.raises(errors.NoEntry):
             call()
 

@@ -12,7 +12,9 @@ def memory(tmp_path):
 
 
 def test_entries_that_share_most_words_are_named_best_first_and_three_at_most(memory):
-    ids = [memory.remember(f"The staging server listens on port 80{n}0 behind the proxy").id for n in range(5)]
+    ids = [
+        memory.remember(f"The staging server listens on port 80{n}0 behind the proxy").id for n in range(5)
+    ]
     outcome = memory.remember("The staging server listens on port 9000 behind the proxy")
     assert len(outcome.similar) == 3
     assert set(outcome.similar) <= set(ids)

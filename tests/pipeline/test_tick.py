@@ -26,7 +26,17 @@ def memory(tmp_path):
 def take(memory, number: int, *, done: bool = True, transcript: str = "") -> None:
     at = NOW + timedelta(minutes=number)
     bullet = Bullet("finding", f"Fact number {number}.", date(2026, 11, 30), 3, 7, "q", "user")
-    note = Note(f"s{number}", "codex", "workspace:harbor", "/w", 0, 9, at, at, sections=(Section(at, (bullet,), 0, 9),))
+    note = Note(
+        f"s{number}",
+        "codex",
+        "workspace:harbor",
+        "/w",
+        0,
+        9,
+        at,
+        at,
+        sections=(Section(at, (bullet,), 0, 9),),
+    )
     mark = Watermark("codex", f"s{number}", (Read(transcript, 1, Position()),) if transcript else ())
     with memory.store.writing(label="capture", at=at) as batch:
         notes.save(batch, replace(note, consolidated=at) if done else note)

@@ -50,7 +50,9 @@ def test_a_note_that_is_here_is_quoted_with_the_bullet_that_became_the_entry(mem
     )
     with memory.store.writing(label="capture", at=NOW) as batch:
         section = Section(NOW, bullets, 0, 9)
-        notes.save(batch, Note("4f3a", "claude-code", "workspace:harbor", "/w", 0, 9, NOW, NOW, sections=(section,)))
+        notes.save(
+            batch, Note("4f3a", "claude-code", "workspace:harbor", "/w", 0, 9, NOW, NOW, sections=(section,))
+        )
     memory.consolidate()
     id_ = next(item["id"] for item in memory.list()[0] if "crane" in item["heading"])
     _, evidence, note, session = chain(memory, id_)
@@ -124,5 +126,3 @@ def test_an_alias_finds_the_chain(memory):
     id_ = memory.remember("The port is 8081").id
     moved = memory.move(id_, layer="procedural")["id"]
     assert memory.why(id_)["id"] == moved
-
-

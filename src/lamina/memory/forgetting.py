@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def forget(
+def forget(  # noqa: PLR0913 - one for each word of the command
     opened: Opened,
     ids: Sequence[str],
     *,

@@ -29,7 +29,7 @@ class Memory(Reading):
 
     # -- writing
 
-    def remember(
+    def remember(  # noqa: PLR0913 - one for each word of the command
         self,
         text: str,
         *,
@@ -61,7 +61,7 @@ class Memory(Reading):
         )
         return store_draft(self._at, draft, label="remember", dry_run=dry_run)
 
-    def decision(
+    def decision(  # noqa: PLR0913 - one for each word of the command
         self,
         decision: str,
         *,
@@ -134,7 +134,7 @@ class Memory(Reading):
         clear_activity: bool = False,
         dry_run: bool = False,
     ) -> Json:
-        """Replace a section of working.md, add a note to the recent activity, or empty it; all in one write."""
+        """Replace a section of working.md, add to the recent activity, or empty it; all in one write."""
         from lamina.memory import writing
         from lamina.pipeline.current import write_working
 
@@ -159,7 +159,10 @@ class Memory(Reading):
         fields: Mapping[str, str | None] | None = None,
         dry_run: bool = False,
     ) -> Json:
-        """Change an entry's text, heading, importance, until, volatility, verified or trust; raises NoEntry."""
+        """Change an entry's text or its fields; raises NoEntry.
+
+        `fields`: heading, importance, until, volatility, verified, trust. An empty value takes one away.
+        """
         from lamina.memory.writing import writable
         from lamina.pipeline.revise import edit
 
@@ -193,7 +196,7 @@ class Memory(Reading):
         )
         return self._wrote(done, dry_run=dry_run)
 
-    def forget(
+    def forget(  # noqa: PLR0913 - one for each word of the command
         self,
         ids: Iterable[str] = (),
         *,
@@ -226,7 +229,10 @@ class Memory(Reading):
         return self._wrote(done, dry_run=dry_run)
 
     def undo(self, *, dry_run: bool = False) -> Json:
-        """Take back the last write that people can see; raises Refused if there is none, or a file changed since."""
+        """Take back the last write that people can see.
+
+        Raises Refused if there is none, or a file changed since.
+        """
         from lamina.formats.dates import render_time
         from lamina.store import journal
 
@@ -246,7 +252,10 @@ class Memory(Reading):
         final: bool = False,
         dry_run: bool = False,
     ) -> Json:
-        """Turn what is new in one transcript into a note. With `final` the session has ended: thin notes are kept."""
+        """Turn what is new in one transcript into a note.
+
+        With `final` the session has ended: thin notes are kept.
+        """
         from lamina.memory.writing import writable
         from lamina.pipeline import importing
 
@@ -269,7 +278,7 @@ class Memory(Reading):
         paths: Iterable[str | os.PathLike[str]] = (),
         *,
         host: str | None = None,
-        progress: Callable[[Mapping[str, Any]], None] = lambda step: None,
+        progress: Callable[[Mapping[str, Any]], None] = lambda _: None,
         dry_run: bool = False,
     ) -> Json:
         """Read the transcripts at `paths`, or where the hosts keep them, and consolidate what they gave.
@@ -363,7 +372,10 @@ class Memory(Reading):
         dry_run: bool = False,
         **filters: Unpack[Asked],
     ) -> Json:
-        """Return the chosen entries as one document, and write it to `output` if given (never over a file unless forced)."""
+        """Return the chosen entries as one document, and write it to `output` if given.
+
+        Never over a file that is there, unless forced.
+        """
         from lamina.pipeline import export
 
         entries = self._at.chosen(filters)[:limit]

@@ -1,4 +1,7 @@
-"""The parts of one open memory, each made when it is first needed, so that a cold search opens no more than it reads."""
+"""The parts of one open memory.
+
+Each is made when it is first needed, so that a cold search opens no more than it reads.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +206,10 @@ class Opened:
         return pause.paused(self.root, now=self.clock()) is not None
 
     def _schema(self) -> int:
-        """Return the schema of a store that is newer than this program, else 0; the store itself stays unopened."""
+        """Return the schema of a store that is newer than this program, else 0.
+
+        The store itself stays unopened.
+        """
         from lamina.store.layout import SCHEMA
 
         schema = Registry.load(self.root).schema

@@ -101,7 +101,7 @@ class Reading:
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What of the settings, the project's file and the store could not be used; for a person to read once."""
+        """What of the settings, the project's file and the store could not be used; tell it once."""
         return self._at.warnings()
 
     def workspace_of(
@@ -200,7 +200,7 @@ class Reading:
         return status.status(self.store, self._at.clock(), self._at.cadence()) | here
 
     def check_index(self) -> Differences:
-        """Return the differences between the index, brought up to date, and the files; empty when they agree."""
+        """Bring the index up to date and return its differences to the files; empty when they agree."""
         from lamina.index.source import StoreSource
 
         self._at.refresh()
@@ -209,7 +209,7 @@ class Reading:
     # -- workspaces and settings
 
     def workspaces(self) -> Rows:
-        """Return the known workspaces with their remotes, their folders here and how many entries they hold."""
+        """Return the known workspaces: remotes, folders on this machine, number of entries."""
         from lamina.pipeline.spaces import known
 
         return known(self.store, current=self.scope) if self.exists else []

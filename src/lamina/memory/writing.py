@@ -1,4 +1,7 @@
-"""What every write does around itself: the store on first use, the workspace made known, the index, the commit."""
+"""What every write does around itself.
+
+It makes the store on first use and the workspace known, and renews the index and the commit.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,10 @@ def store_draft(opened: Opened, draft: Draft, *, label: str, dry_run: bool) -> O
 
 
 def similar(opened: Opened, draft: Draft, *, dry_run: bool) -> Sequence[str]:
-    """Return the ids of entries in the draft's scope that say nearly the same; a dry run asks the index as it is."""
+    """Return the ids of entries in the draft's scope that say nearly the same.
+
+    A dry run asks the index as it is.
+    """
     from lamina.pipeline.similar import similar as near
 
     if not opened.exists:
@@ -99,7 +105,10 @@ def similar(opened: Opened, draft: Draft, *, dry_run: bool) -> Sequence[str]:
 
 
 def settle(opened: Opened, *, dry_run: bool = False) -> None:
-    """Take the last write into the index; commit what was written a while ago. Never fails a write that is done."""
+    """Take the last write into the index; commit what was written a while ago.
+
+    Never fails a write that is done.
+    """
     if dry_run or not opened.exists:
         return
     from lamina.pipeline.commit import commit

@@ -1,4 +1,7 @@
-"""Commits what was written a while ago. What was written is safe already, so a failure is told, never raised."""
+"""Commits what was written a while ago.
+
+What was written is safe already, so a failure is told, never raised.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def show_working(store: Store | None, scope: Scope, now: datetime) -> dict[str, 
     }
 
 
-def write_state(
+def write_state(  # noqa: PLR0913 - one for each word of the command
     store: Store,
     scope: Scope,
     section: str,
@@ -72,7 +72,7 @@ def write_state(
     return {"file": rel, "section": title, "status": "written"}
 
 
-def write_working(
+def write_working(  # noqa: PLR0913 - one for each word of the command
     store: Store,
     scope: Scope,
     now: datetime,
@@ -107,7 +107,7 @@ def _read(store: Store | None, scope: Scope, layer: str) -> tuple[str, str]:
     return (rel if text is not None else "", text or "")
 
 
-def _edit(
+def _edit(  # noqa: PLR0913 - one for each word of the command
     store: Store,
     scope: Scope,
     layer: str,

@@ -40,7 +40,10 @@ class Derived(NamedTuple):
 
 
 def examine(store: Store, now: datetime, index: Derived, *, fix: bool = False) -> list[Finding]:
-    """Run every check. With `fix`, derived data (the index, SYSTEM.md) is made anew; memory is never touched."""
+    """Run every check.
+
+    With `fix`, derived data (the index, SYSTEM.md) is made anew; memory is never touched.
+    """
     return [
         *machine(store.root),
         *permissions(store.root),

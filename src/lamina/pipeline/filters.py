@@ -48,7 +48,7 @@ class Filters(NamedTuple):
     until: date | None = None
 
 
-def parse_filters(
+def parse_filters(  # noqa: PLR0913 - one for each word of the command
     current: Scope,
     today: date,
     *,

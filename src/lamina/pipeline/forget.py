@@ -84,7 +84,10 @@ def release(
 
 
 def release_content(store: Store, id_: str, now: datetime, *, dry_run: bool = False) -> list[dict[str, str]]:
-    """Let the content come back whose entry is gone from disk; raises NoEntry if no tombstone names the id."""
+    """Let the content come back whose entry is gone from disk.
+
+    Raises NoEntry if no tombstone names the id.
+    """
     told = []
     with store.writing(label="release", at=now, dry_run=dry_run) as batch:
         for scope in store.scopes():
@@ -100,7 +103,10 @@ def release_content(store: Store, id_: str, now: datetime, *, dry_run: bool = Fa
 
 
 def identified(store: Store, entries: Sequence[Located], now: datetime) -> list[Located]:
-    """Return the entries with ids: those that a person wrote without get theirs, with all others of their files."""
+    """Return the entries with ids.
+
+    Those that a person wrote without get theirs, with all others of their files.
+    """
     unnamed = {each.rel: each for each in entries if not each.entry.id}
     if not unnamed:
         return list(entries)

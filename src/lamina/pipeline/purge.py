@@ -260,27 +260,30 @@ def _blobs(root: Path, hashes: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _commands(store: Store, objects: Sequence[str]) -> list[str]:
-    """Return what a person runs to take the objects out of every commit. History is never rewritten unasked."""
+    """Return what a person runs to take the objects out of every commit.
+
+    History is never rewritten unasked.
+    """
     from shlex import quote
 
     path = store.layout.state / _LIST
     known = (files.read_optional(path) or "").split()
     files.write_text(path, "\n".join(sorted({*known, *objects})) + "\n")
     root, listed = quote(str(store.root)), quote(str(path))
-    null = "0" * len(objects[0])
-    lines = [
+    swap = f"s/^[0-9]+ [0-9a-f]+ 0/0 {'0' * len(objects[0])}/"
+    drop = f'git ls-files -s | grep -F -f "$LAMINA_PURGED" | sed -E "{swap}" | git update-index --index-info'
+    remotes = git.run(store.root, ["remote"]).out.split()
+    return [
         "the text is still in git's history; these commands take it out of every commit:",
         f"  cd {root} && lamina tick --root .",
-        f"  LAMINA_PURGED={listed} FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch --force --index-filter "
-        '\'git ls-files -s | grep -F -f "$LAMINA_PURGED" '
-        f'| sed -E "s/^[0-9]+ [0-9a-f]+ 0/0 {null}/" | git update-index --index-info\' -- --branches --tags',
+        f"  export LAMINA_PURGED={listed} FILTER_BRANCH_SQUELCH_WARNING=1",
+        f"  git filter-branch --force --index-filter '{drop}' -- --branches --tags",
         '  git for-each-ref --format="delete %(refname)" refs/original | git update-ref --stdin',
+        *(f"  git push --force --all {quote(name)}" for name in remotes),
         "  git reflog expire --expire=now --all && git gc --quiet --prune=now",
         f"  rm {listed}",
+        "then on every other clone: lamina sync --adopt-remote",
     ]
-    remotes = git.run(store.root, ["remote"]).out.split()
-    lines += [f"  git push --force --all {quote(name)}" for name in remotes]
-    return [*lines, "then on every other clone: lamina sync --adopt-remote"]
 
 
 def _mark(layout: Layout) -> Path:

@@ -52,7 +52,7 @@ class Outcome:
         return value
 
 
-def entry_draft(
+def entry_draft(  # noqa: PLR0913 - one for each word of the command
     text: str,
     *,
     scope: Scope,
@@ -144,7 +144,7 @@ def codebase_draft(
     return replace(draft, replaces=True)
 
 
-def store_draft(
+def store_draft(  # noqa: PLR0913 - one for each word of the command
     store: Store,
     draft: Draft,
     now: datetime,
@@ -152,7 +152,7 @@ def store_draft(
     label: str = "remember",
     dry_run: bool = False,
     register: Callable[[Writing], Scope] | None = None,
-    similar: Callable[[Draft], Sequence[str]] = lambda draft: (),
+    similar: Callable[[Draft], Sequence[str]] = lambda _: (),
 ) -> Outcome:
     """Write a draft, unless the same content is there or was forgotten.
 

@@ -44,7 +44,7 @@ def edit(
     return _told(written)
 
 
-def move(
+def move(  # noqa: PLR0913 - one for each word of the command
     store: Store,
     id_: str,
     now: datetime,

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def known(store: Store, *, current: Scope) -> list[dict[str, Any]]:
-    """List the workspaces with their remotes, their folders on this machine and how many entries they hold."""
+    """List the workspaces with their remotes.
+
+    Their folders on this machine and how many entries they hold.
+    """
     found = registry.Registry.load(store.root)
     paths: dict[str, set[str]] = {}
     for folder, spot in found.paths.items():
@@ -48,7 +51,7 @@ def folder_at(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def associate(
+def associate(  # noqa: PLR0913 - one for each word of the command
     store: Store,
     key: str,
     site: Site | None,
@@ -90,7 +93,10 @@ def project_file(workspace: Workspace) -> Path:
 
 
 def set_remote(store: Store, remote: str, now: datetime, *, dry_run: bool = False) -> None:
-    """Write the git remote into memory.json, for every clone; raises Refused for one with a password in it."""
+    """Write the git remote into memory.json, for every clone.
+
+    Raises Refused for one with a password in it.
+    """
     if redact(remote).text != remote:
         raise Refused(
             "the remote's URL holds a password or token, and memory.json is committed",

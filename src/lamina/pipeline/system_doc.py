@@ -27,7 +27,8 @@ def render(store: Store) -> str:
     """Return the document for what the store holds now."""
     template = (resources("lamina.pipeline") / "SYSTEM.template.md").read_text(encoding="utf-8")
     layers = "\n".join(
-        f"| `{layer.name}` | {layer.sentence} | {'workspace' if layer.workspace_only else 'global and workspace'} |"
+        f"| `{layer.name}` | {layer.sentence} | "
+        f"{'workspace' if layer.workspace_only else 'global and workspace'} |"
         for layer in LAYERS.values()
     )
     return (

@@ -154,7 +154,7 @@ def filters_of(options: argparse.Namespace) -> Any:
 def positive(text: str) -> int:
     """Parse a whole number of at least one."""
     plain = text.removeprefix(GUARD)
-    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else 0  # noqa: PLR2004
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{plain!r} is not a whole number of at least 1")
     return number
@@ -218,6 +218,7 @@ def text_or_stdin(text: str) -> str:
         return sys.stdin.buffer.read().decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as problem:
         raise BadInput(
-            f"standard input is not UTF-8 text (byte {problem.start} is 0x{problem.object[problem.start]:02x})",
+            f"standard input is not UTF-8 text (byte {problem.start} is "
+            f"0x{problem.object[problem.start]:02x})",
             "convert it first: iconv -t UTF-8",
         ) from None

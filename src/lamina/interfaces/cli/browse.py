@@ -32,7 +32,8 @@ def listing(arguments: list[str], out: Output) -> int:
     """List memories, newest first."""
     parser = command(
         "list",
-        "List memories, newest first: those of this workspace and the global ones, unless --scope says otherwise.",
+        "List memories, newest first: those of this workspace and the global ones, unless --scope says "
+        "otherwise.",
         examples=(
             "lamina list --limit 20",
             "lamina list --layer decisions --since 30d",
@@ -140,7 +141,8 @@ def card(arguments: list[str], out: Output) -> int:
     """Print the context block that a new session gets."""
     parser = command(
         "card",
-        "Print the context block that a new session in this folder gets. It is the same all day (UTC) as long as "
+        "Print the context block that a new session in this folder gets. It is the same all day (UTC) as "
+        "long as "
         "the memory is.",
         examples=("lamina card", "lamina card --budget 2000"),
     )

@@ -26,8 +26,10 @@ def importing(arguments: list[str], out: Output) -> int:
     """Read the sessions that agents left on this machine, or the given ones."""
     parser = command(
         "import",
-        "Read the sessions that your agents left on this machine, or the given ones, and make memories of what "
-        "lasts. Nothing leaves this machine. It may be stopped at any time; the next run goes on from there. With "
+        "Read the sessions that your agents left on this machine, or the given ones, and make memories "
+        "of what "
+        "lasts. Nothing leaves this machine. It may be stopped at any time; the next run goes on from "
+        "there. With "
         "--json, one line a session comes first and the summary last.",
         changes=True,
         examples=("lamina import --dry-run", "lamina import", "lamina import ~/old-sessions --host codex"),
@@ -85,8 +87,10 @@ def summed_up(summary: Mapping[str, Any], root: str, *, dry_run: bool) -> str:
         events = counted(summary["events"], "event")
         lines = [
             f"read {counted(summary['sessions'], 'session')} ({events})",
-            f"wrote {counted(summary['notes'], 'note')} and "
-            f"{counted(summary['entries'], 'memory', 'memories')} to {root}",
+            (
+                f"wrote {counted(summary['notes'], 'note')} and "
+                f"{counted(summary['entries'], 'memory', 'memories')} to {root}"
+            ),
         ]
     if skipped:
         lines.append(f"skipped: {skipped}")
@@ -104,7 +108,8 @@ def capture(arguments: list[str], out: Output) -> int:
     """Turn one transcript into a note."""
     parser = command(
         "capture",
-        "Turn what is new in one transcript into a note, which waits for `lamina consolidate`. `thin` says that "
+        "Turn what is new in one transcript into a note, which waits for `lamina consolidate`. `thin` "
+        "says that "
         "there is too little yet: it waits and joins what comes next.",
         changes=True,
         examples=("lamina capture ~/.claude/projects/-home-me-harbor/4f3a.jsonl --final",),

@@ -139,7 +139,7 @@ def run(arguments: list[str], out: Output) -> int:
         return INTERRUPTED
     except (BrokenPipeError, Unprintable):
         raise
-    except Exception as problem:  # noqa: BLE001 - the edge: a person gets one message, not a traceback
+    except Exception as problem:
         if os.environ.get("LAMINA_DEBUG"):
             raise
         told = f"unexpected {type(problem).__name__}: {problem}"

@@ -157,4 +157,4 @@ def _columns() -> int:
 
 
 def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - lives as long as the process

@@ -19,7 +19,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     """Find memories by words and print them, best first."""
     parser = command(
         name,
-        "Find memories by words, best first: here and in global, unless --scope says otherwise. Any language, "
+        "Find memories by words, best first: here and in global, unless --scope says otherwise. Any "
+        "language, "
         "any punctuation. Superseded and forgotten memories are found only with --trust.",
         examples=(
             "lamina search why did we drop redis",
@@ -64,7 +65,10 @@ def render(found: Found, out: Output, *, explain: bool) -> str:
 
 
 def render_hit(place: int, hit: Hit, out: Output, *, explain: bool) -> str:
-    """Return one hit: heading, where it stands, how far to trust it, and its snippet unless the heading says it."""
+    """Return one hit.
+
+    Heading, where it stands, how far to trust it, and its snippet unless the heading says it.
+    """
     age = "" if hit.age_days is None else f" ({hit.age_days} d)"
     where = f"   {hit.id or 'no id yet'} · {hit.trust} · {hit.freshness}{age} · {hit.file}:{hit.line}"
     lines = [f"{place}. {out.style(hit.heading, 'bold')}", out.style(where, "dim")]

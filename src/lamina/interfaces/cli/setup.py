@@ -28,7 +28,8 @@ def init(arguments: list[str], out: Output) -> int:
     """Make a store."""
     parser = command(
         "init",
-        "Make a store: a folder of its own that is a git repository. Every writing command does this on first "
+        "Make a store: a folder of its own that is a git repository. Every writing command does this on "
+        "first "
         "use, too.",
         changes=True,
         examples=("lamina init", "lamina init --root ~/work-memory --remote git@example.com:me/memory.git"),
@@ -69,7 +70,8 @@ def associate(arguments: list[str], out: Output) -> int:
     """Bind a folder to a workspace by hand."""
     parser = command(
         "associate",
-        "Bind a folder to a workspace by hand: one that moved and has no remote, or one that shall share the memory "
+        "Bind a folder to a workspace by hand: one that moved and has no remote, or one that shall share "
+        "the memory "
         "of another.",
         changes=True,
         examples=("lamina associate harbor", "lamina associate harbor ~/src/harbor --title Harbor"),
@@ -97,7 +99,8 @@ def trust(arguments: list[str], out: Output) -> int:
     """Accept the .lamina.toml of a project."""
     parser = command(
         "trust",
-        "Accept the .lamina.toml of a project as it is now. It travels with the repository, so until then it may "
+        "Accept the .lamina.toml of a project as it is now. It travels with the repository, so until "
+        "then it may "
         "only narrow what is remembered. A changed file has to be accepted anew.",
         changes=True,
         examples=("lamina trust", "lamina trust ~/src/harbor --revoke"),

@@ -21,7 +21,8 @@ def tick(arguments: list[str], out: Output) -> int:
     """Run whatever is due now."""
     parser = command(
         "tick",
-        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit. Safe to call as "
+        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit. Safe "
+        "to call as "
         "often as you like.",
         changes=True,
         examples=("lamina tick --dry-run", "lamina tick"),
@@ -52,13 +53,15 @@ def render_status(facts: Mapping[str, Any]) -> str:
     )
     notes = facts["notes"]
     sync = facts["sync"]
+    waiting = f"{notes['pending']} waiting, {notes['needs_review']} need review, {notes['failed']} failed"
+    left = f"{facts['saved']['thin']} thin and {facts['saved']['trivial']} trivial"
     lines = [
         f"store       {facts['root']} (schema {facts['schema_version']})",
         f"here        {facts['workspace']}",
         f"workspaces  {', '.join(facts['workspaces']) or 'none yet'}",
         f"memories    {entries}",
-        f"notes       {notes['pending']} waiting, {notes['needs_review']} need review, {notes['failed']} failed",
-        f"saved       {facts['saved']['thin']} thin and {facts['saved']['trivial']} trivial sessions left alone",
+        f"notes       {waiting}",
+        f"saved       {left} sessions left alone",
         f"commits     {sync['error'] or sync['at'] or 'none yet'}",
         f"capture     {'paused' if facts['paused'] else 'on'}",
         f"due         {', '.join(facts['due']) or 'nothing'}",
@@ -100,7 +103,8 @@ def index(arguments: list[str], out: Output) -> int:
     """Check or rebuild the search index."""
     parser = command(
         "index",
-        "Check the search index against the files, or build it anew. It is derived: deleting it loses nothing, and "
+        "Check the search index against the files, or build it anew. It is derived: deleting it loses "
+        "nothing, and "
         "a search brings it up to date by itself.",
         examples=("lamina index check", "lamina index rebuild"),
     )

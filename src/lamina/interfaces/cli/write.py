@@ -29,7 +29,8 @@ def remember(arguments: list[str], out: Output) -> int:
     """Store one memory."""
     parser = command(
         "remember",
-        "Store one memory, as it was said. Secrets in it are replaced. Storing nothing is a correct result: never "
+        "Store one memory, as it was said. Secrets in it are replaced. Storing nothing is a correct "
+        "result: never "
         "store something only to fill a gap.",
         changes=True,
         examples=(
@@ -43,8 +44,8 @@ def remember(arguments: list[str], out: Output) -> int:
     parser.add_argument(
         "--layer",
         default="semantic",
-        help="semantic (facts, the default), episodic (what happened), procedural (how to), learnings (lessons), "
-        "decisions, codebase",
+        help="semantic (facts, the default), episodic (what happened), procedural (how to), "
+        "learnings (lessons), decisions, codebase",
     )
     add_place(parser, "from the heading")
     parser.add_argument("--heading", help="the entry's heading (default: the first sentence)")
@@ -75,8 +76,10 @@ def decision(arguments: list[str], out: Output) -> int:
         "Store a settled choice and why it won.",
         changes=True,
         examples=(
-            'lamina decision "Use SQLite for the queue" --rationale "one file is easy to back up" '
-            '--alternative Redis --consequences "one writer at a time"',
+            (
+                'lamina decision "Use SQLite for the queue" --rationale "one file is easy to back up" '
+                '--alternative Redis --consequences "one writer at a time"'
+            ),
         ),
     )
     parser.add_argument(
@@ -115,7 +118,8 @@ def codebase(arguments: list[str], out: Output) -> int:
     """Store what a part of the repository is; a newer description replaces the older one."""
     parser = command(
         "codebase",
-        "Store what a part of the repository is. A newer description of the same topic supersedes the older one.",
+        "Store what a part of the repository is. A newer description of the same topic supersedes the "
+        "older one.",
         changes=True,
         examples=('lamina codebase src/queue "The job queue: one SQLite file, one worker thread"',),
     )
