@@ -13,8 +13,9 @@ from lamina.formats.decision import parse_decision
 from lamina.formats.note import Note, Section
 from lamina.formats.scope import Scope
 from lamina.pipeline.consolidate import consolidate
-from lamina.pipeline.drafts import drafts, split
+from lamina.pipeline.drafts import drafts
 from lamina.pipeline.forget import bury
+from lamina.pipeline.headings import split
 from lamina.store import notes
 from lamina.store.store import Store
 
@@ -86,13 +87,17 @@ def test_a_draft_tells_where_it_comes_from():
 
 
 def test_a_decision_is_sorted_into_its_sections():
-    text = "Use tiles from the archive instead of the live server. It avoids rate limits. Tiles are renewed weekly."
+    text = (
+        "Use tiles from the archive instead of the live server because the server limits rates. "
+        "Tiles are renewed weekly."
+    )
     (draft,) = drafts(note(bullet("decision", text)))
     decision = parse_decision(draft.heading, draft.body)
     assert decision.heading == "Use tiles from the archive instead of the live server"
-    assert decision.rationale == "It avoids rate limits."
-    assert decision.alternatives == ("live server",)
-    assert decision.consequences == "Tiles are renewed weekly."
+    assert decision.rationale == "The server limits rates."
+    assert decision.alternatives == ("Live server",)
+    assert decision.context == "Tiles are renewed weekly."
+    assert draft.body.startswith("Tiles are renewed weekly.\n\n**Rationale:**\n")
     (bare,) = drafts(note(bullet("decision", "Use tiles from the archive.")))
     assert bare.heading == "Use tiles from the archive"
 
@@ -105,7 +110,7 @@ def test_a_decision_is_sorted_into_its_sections():
         ("Commands to deploy: build: `make`.", "Commands to deploy", "Build: `make`."),
         ("Map tiles · Renewed weekly. On Monday.", "Map tiles · Renewed weekly", "On Monday."),
         ("缓存保存七天。之后删除。", "缓存保存七天", "之后删除。"),
-        ("x" * 200, "x" * 72, "x" * 200),
+        ("x" * 200, "x" * 80, "x" * 200),
     ],
 )
 def test_a_heading_is_short_and_its_words_are_not_repeated(text, heading, body):
@@ -115,7 +120,7 @@ def test_a_heading_is_short_and_its_words_are_not_repeated(text, heading, body):
 def test_a_long_first_sentence_is_cut_at_a_boundary_and_kept_whole_below():
     text = "The importer reads the archive in chunks of 64 MB, and each of them is checked (size, hash, date) on the way."
     heading, body = split(text)
-    assert heading == "The importer reads the archive in chunks of 64 MB"
+    assert heading == "The importer reads the archive in chunks of 64 MB, and each of them is checked"
     assert body == text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lamina.formats.bullet import Bullet
-from lamina.pipeline.topics import Known, join, keys, phrases, subject_of, titles
+from lamina.pipeline.topics import Shelf, phrases, subject_of, titles
 
 
 def bullet(text: str, label: str = "finding") -> Bullet:
@@ -43,26 +43,26 @@ def test_without_a_telling_word_there_is_still_a_title():
 
 def test_preferences_and_status_have_topics_of_their_own():
     found = titles(
-        [bullet("Never rebase.", "preference"), bullet("Next: docs.", "open"), bullet("Map tiles.")], []
+        [bullet("Never rebase.", "preference"), bullet("Next: docs.", "open"), bullet("Map tiles.")], Shelf()
     )
-    assert found == ["Preferences", "Status", "Map tiles"]
+    assert found == ["Preferences", "Open points", "Map tiles"]
 
 
 def test_a_later_session_joins_an_earlier_topic_about_the_same():
-    known = [Known("Map tiles", keys("Map tiles are cached")), Known("Bird calls", keys("Bird calls"))]
-    assert join("Tile cache", known) == "Map tiles"
-    assert join("Login page", known) == "Login page"
-    assert titles([bullet("The map tiles are blurred.")], known) == ["Map tiles"]
+    shelf = Shelf([("Map tiles", "Map tiles are cached"), ("Bird calls", "Bird calls")])
+    assert shelf.join("Tile cache") == "Map tiles"
+    assert shelf.join("Login page") == "Login page"
+    assert titles([bullet("The map tiles are blurred.")], shelf) == ["Map tiles"]
 
 
 def test_a_session_stays_with_the_topic_it_wrote_to():
-    assert titles([bullet("Login page is slow.")], [], own="Map tiles") == ["Map tiles"]
+    assert titles([bullet("Login page is slow.")], Shelf(), own="Map tiles") == ["Map tiles"]
 
 
 def test_the_order_of_earlier_topics_changes_nothing():
-    known = [Known("Map tiles", frozenset()), Known("Tile server", frozenset())]
-    assert join("Map tile server", known) in {"Map tiles", "Tile server"}
-    assert join("Map tiles", known) == join("Map tiles", known[::-1]) == "Map tiles"
+    known = [("Map tiles", ""), ("Tile server", "")]
+    assert Shelf(known).join("Map tile server") == Shelf(known[::-1]).join("Map tile server")
+    assert Shelf(known).join("Map tiles") == Shelf(known[::-1]).join("Map tiles") == "Map tiles"
 
 
 def test_phrases_leave_code_out_of_words_and_hold_three_words():

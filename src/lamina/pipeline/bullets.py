@@ -1,8 +1,8 @@
 """Writes a session's durable bullets without a model.
 
-Each exchange gives one bullet, two when it holds a lot: its lead (the wish, the failure, the question)
-and those details that add most new words for their length. Everything is quoted from the
-session as it stood, so doubt stays doubt and nothing can be invented.
+Each exchange gives one bullet: a head (the choice, the correction, the failure, the result) and those
+details that add most new words for their length; standing wishes and open ends are bullets of their own.
+Everything is quoted from the session as it stood, so doubt stays doubt and nothing can be invented.
 """
 
 from __future__ import annotations
@@ -13,64 +13,248 @@ from dataclasses import replace
 from datetime import UTC, date
 
 from lamina.formats.bullet import Bullet
-from lamina.pipeline import cues, smalltalk
-from lamina.pipeline.exchanges import Exchange, Piece, capital, exchanges, facts, joined, pieces_of, terms
-from lamina.pipeline.relevance import Failure, Limits, Material
-from lamina.pipeline.topics import AGAIN, phrases
+from lamina.pipeline import cues, signs
+from lamina.pipeline.details import Want, details, echoes, is_task
+from lamina.pipeline.exchanges import Exchange, Piece, capital, ended, exchanges, facts, joined, terms
+from lamina.pipeline.failures import clipped, failed
+from lamina.pipeline.heads import headed, is_slight, restates, results, shorter
+from lamina.pipeline.kinds import ends, goes_on, is_announcement, is_open, kind
+from lamina.pipeline.layout import BEFORE
+from lamina.pipeline.relevance import Limits, Material
+from lamina.pipeline.reversals import Reversals, reversals
+from lamina.pipeline.statements import sentences
 
-BULLET_CHARS = 420
-QUOTE_CHARS = 80
-_SHARE = 0.6  # of an exchange's characters: less loses answers, more adds little on either half of the set
-_LEAST, _MOST = 160, 900
-_MINIMUM = 0.05  # new words for a character below which a detail is not worth its place
-
-
+BULLET_CHARS = 420  # above which no bullet takes in another
 _FAILURES = 2  # of an exchange
-_TELLING = 2  # words that a detail without facts must have more of
-_REMARKS = 0.25  # added to a detail's worth for each cue that it carries
+_CHAT = 10  # words below which an exchange without tools and facts is small talk
 
 
 def bullets(material: Material, today: date, limits: Limits | None = None) -> list[Bullet]:
     """Give at most `limits.bullets` bullets, oldest first; `today` dates what carries no time."""
+    talk = exchanges(material)
+    turned = reversals(talk)
     seen: set[str] = set()
     found: list[Bullet] = []
-    for exchange in exchanges(material):
+    for at, exchange in enumerate(talk):
         wishing = bool(found) and found[-1].label == "preference"
-        found += _told(exchange, seen, today, wishing=wishing)
-    return _strongest(_joined(found), (limits or Limits()).bullets)
+        found += _Telling(exchange, at, turned, seen, today).told(wishing=wishing)
+    told = [(piece.seq, piece.said) for exchange in talk for piece in exchange.pieces]
+    return _strongest(_joined(_still_open(found, told)), (limits or Limits()).bullets)
 
 
-def _told(exchange: Exchange, seen: set[str], today: date, *, wishing: bool) -> Iterator[Bullet]:
-    day = exchange.time.astimezone(UTC).date() if exchange.time else today
-    for failure in exchange.failures[:_FAILURES]:
-        if told := _failed(failure, day):
-            seen |= terms(told.text)
-            yield told
-    wishes, rest = _wishes(exchange, wishing=wishing)
-    if wishes:
-        seen.update(*(terms(piece.text) for piece in wishes))
-        rest = [piece for piece in rest if piece.who == "user" or not _echoes(piece, seen)]
-        if not any(piece.who == "user" for piece in rest):
-            wishes, rest = [*wishes, *_details(rest, seen)], []
-        yield from (_bullet("preference", packed, exchange, day) for packed in _packed(wishes))
-    label = _label(exchange, rest)
-    chosen = _chosen(rest, seen)
-    subject = next(phrases(chosen[0].text), "") if chosen else ""
-    for index, packed in enumerate(_packed(chosen)):
-        told = _bullet(_detail_label(label, packed) if index else label, packed, exchange, day)
-        yield (replace(told, text=f"{capital(subject)}{AGAIN}{told.text}") if index and subject else told)
+class _Telling:
+    """Turns one exchange into bullets."""
 
+    def __init__(self, exchange: Exchange, at: int, turned: Reversals, seen: set[str], today: date) -> None:
+        self.exchange, self.seen = exchange, seen
+        self.day = exchange.time.astimezone(UTC).date() if exchange.time else today
+        self.old = turned.old.get(at)
+        self.right = at in turned.right
+        kept = (turned.gone.get(piece, piece) for piece in exchange.pieces)
+        self.pieces = [piece for piece in kept if piece and not signs.HOSTILE.search(piece.said)]
+        self.kinds = {piece: kind(piece) for piece in self.pieces if piece.who == "user"}
 
-def _wishes(exchange: Exchange, *, wishing: bool) -> tuple[list[Piece], list[Piece]]:
-    """Part standing preferences from the rest; where they were announced, all that was said is one."""
-    said = [piece for piece in exchange.by("user") if not piece.question]
-    wishes = [piece for piece in said if piece.has(cues.PREFERENCE) and not piece.has(cues.UNSURE)]
-    goes_on = wishing and bool(said) and said[0].opens(cues.FURTHER)
-    if goes_on or 2 * len(wishes) > len(said) or any(piece.has(cues.WISHES) for piece in said):
-        wishes = [_announced(piece) for piece in said]
-        said_seqs = {piece.said for piece in said}
-        return wishes, [piece for piece in exchange.pieces if piece.said not in said_seqs]
-    return wishes, [piece for piece in exchange.pieces if piece not in wishes]
+    def told(self, *, wishing: bool) -> Iterator[Bullet]:
+        for failure in self.exchange.failures[:_FAILURES]:
+            if told := failed(failure, self.day):
+                self.seen |= terms(told.text)
+                yield told
+        rest = [piece for piece in self.pieces if self.kinds.get(piece) != "remark"]
+        asks_status = any(piece.question and piece.who == "user" and piece.has(cues.STATUS) for piece in rest)
+        wishes = [] if asks_status else self._wishes(rest, wishing=wishing)
+        if wishes:
+            self.seen.update(*(terms(piece.text) for piece in wishes))
+            rest = [piece for piece in rest if not self._is_wish(piece, wishes)]
+            if not any(piece.who == "user" for piece in rest):
+                wishes, rest = (
+                    [*wishes, *(piece for piece in rest if self._adds(piece) and not is_open(piece))],
+                    [piece for piece in rest if is_open(piece)],
+                )
+            yield self._bullet("preference", wishes)
+        left = [] if asks_status else [piece for piece in rest if is_open(piece)]
+        rest = [piece for piece in rest if piece not in left]
+        if any(piece.who == "user" for piece in left):
+            left = [piece for piece in left if piece.who == "user" or facts(piece.text)]
+        if asks_status:
+            yield from self._main("status", rest)
+        elif label := self._label(rest):
+            yield from self._main(label, rest)
+        yield from self._open(left)
+
+    def _wishes(self, pieces: Sequence[Piece], *, wishing: bool) -> list[Piece]:
+        """Take out the standing wishes; where they were announced, all that was said is one."""
+        said = [piece for piece in pieces if piece.who == "user" and not piece.question]
+        announced = any(piece.has(cues.WISHES) for piece in said)
+        if announced or (wishing and said and said[0].opens(cues.FURTHER)):
+            return [_announced(piece) for piece in said if not _only_announces(piece)]
+        wishes: list[Piece] = []
+        for piece in said:
+            follows = (
+                bool(wishes) and wishes[-1].seq == piece.seq and said[said.index(piece) - 1] is wishes[-1]
+            )
+            if self.kinds[piece] == "preference" or (
+                follows and self.kinds[piece] == "fact" and goes_on(piece)
+            ):
+                wishes.append(piece)
+        return wishes
+
+    def _is_wish(self, piece: Piece, wishes: Sequence[Piece]) -> bool:
+        """Say whether a statement is one of the wishes, or the agent only takes them in."""
+        if piece.who == "assistant":
+            return echoes(piece, self.seen)
+        return piece.said in {wish.said for wish in wishes} or piece.has(cues.WISHES)
+
+    def _adds(self, piece: Piece) -> bool:
+        """Say whether the agent's word on a wish tells more than the wish."""
+        words = terms(piece.text)
+        return facts(piece.text) > 0 and 1 < 2 * len(words - self.seen) >= len(words) > len(words - self.seen)
+
+    def _label(self, pieces: Sequence[Piece]) -> str:
+        """Name what the rest of an exchange is about, "" if nothing is left to tell."""
+        said = [piece for piece in pieces if piece.who == "user"]
+        kinds = ["remark" if signs.POINTS.match(piece.text) else self.kinds[piece] for piece in said]
+        if len(said) == len(pieces) and not set(kinds) - {"question"}:
+            return ""
+        if self.right:
+            return "correction"
+        if "decision" not in kinds and self._repairs(pieces, kinds):
+            return "fix" if self.exchange.worked else "failure"
+        if "decision" in kinds or self._taken(pieces):
+            return "decision"
+        first = next(
+            (what for what, piece in zip(kinds, said, strict=True) if not is_announcement(piece)), ""
+        )
+        doubts = "doubt" in kinds and not set(kinds) - {"doubt", "question"}
+        if first == "constraint" or doubts:
+            return "open" if doubts else "constraint"
+        return "finding" if said and set(kinds) - {"question"} else _answer_label(pieces)
+
+    def _repairs(self, pieces: Sequence[Piece], kinds: Sequence[str]) -> bool:
+        """Say whether the exchange is about something that went wrong: so it was reported, or so it ended."""
+        exchange = self.exchange
+        if exchange.reported and "failure" in kinds:
+            return True
+        asked = any(piece.question for piece in pieces) or any(
+            piece.has(cues.REMEDY) for piece in exchange.by("assistant")
+        )
+        return bool(exchange.confirmed) and asked and "preference" not in kinds
+
+    def _taken(self, pieces: Sequence[Piece]) -> Piece | None:
+        """Give the agent's proposal that the person took."""
+        if not self.exchange.accepted:
+            return None
+        offers = [p for p in pieces if p.who == "assistant" and p.opens(cues.OFFERS) and not p.question]
+        return next(
+            (p for p in offers if p.has(signs.CHOICE) or not is_task(replace(p, text=shorter(p)))), None
+        )
+
+    def _main(self, label: str, pieces: list[Piece]) -> Iterator[Bullet]:
+        if label == "status":
+            pieces = [piece for piece in pieces if piece.who == "assistant"] or pieces
+        head = self._head(label, pieces)
+        if head is None:
+            return
+        subject = self._subject(head, pieces)
+        self.seen |= terms(head.text)
+        kept = details(
+            [piece for piece in pieces if piece is not subject], head, self.seen, self._want(label)
+        )
+        if self._is_idle(label, head, kept):
+            return
+        text = joined(headed(head, label, subject, [piece.text for piece in kept]))
+        if self.old is not None and label in {"correction", "decision"}:
+            text = joined([text, BEFORE + self.old.text])
+        yield self._bullet(label, [head, *kept], text)
+
+    def _want(self, label: str) -> Want:
+        return Want(self.exchange.tools, label == "status", label in {"fix", "failure"})
+
+    def _is_idle(self, label: str, head: Piece, kept: Sequence[Piece]) -> bool:
+        """Say whether nothing is worth remembering: an order without a result, a chat without a fact."""
+        if not kept and (head.question or (label == "finding" and (is_announcement(head) or is_task(head)))):
+            return True
+        told = " ".join(piece.text for piece in (head, *kept))
+        offered = any(piece.opens(cues.OFFERS) for piece in self.exchange.by("assistant"))
+        worked = self.exchange.tools or (self.exchange.accepted and offered)
+        return label == "finding" and not (worked or facts(told)) and len(terms(told)) < _CHAT
+
+    def _head(self, label: str, pieces: list[Piece]) -> Piece | None:
+        """Choose the statement that a bullet begins with."""
+        said = [piece for piece in pieces if piece.who == "user"]
+        stated = [piece for piece in said if not piece.question]
+        answers = [piece for piece in pieces if piece.who == "assistant" and not piece.question]
+        wanted = {
+            "decision": ("decision",),
+            "constraint": ("constraint",),
+            "correction": ("decision", "constraint"),
+        }
+        wanted |= dict.fromkeys(("fix", "failure"), ("failure",))
+        if label in wanted:
+            named = [piece for piece in stated if self.kinds[piece] in wanted[label]]
+            if label == "correction":
+                named = [piece for piece in stated if piece.has(cues.REPLACES)] or named
+            if label == "decision":
+                named = [piece for piece in named if not signs.POINTS.match(piece.text)]
+                named = named or [piece for piece in (self._taken(pieces),) if piece] or answers
+            return next(iter(named or stated or answers), None)
+        if label == "status" or not said:
+            return next(iter(answers or said), None)
+        if not stated:
+            return next((one for one in results(answers, said) if restates(one, said[0])), said[0])
+        if said[0].question and all(self._is_aside(piece) for piece in stated):
+            return said[0]
+        telling = [piece for piece in stated if not is_announcement(piece)]
+        plain = [piece for piece in telling if not is_task(piece) and not is_slight(piece)]
+        if (telling and is_task(telling[0])) or not plain:
+            plain = results(answers, telling[:1] or stated) or plain
+        return next(iter(plain or telling or stated), None)
+
+    def _is_aside(self, piece: Piece) -> bool:
+        """Say whether a statement only stands beside a question."""
+        return self.kinds[piece] == "doubt" or is_announcement(piece) or piece.opens(cues.FORBIDS)
+
+    def _subject(self, head: Piece, pieces: Sequence[Piece]) -> Piece | None:
+        """Give the announcement or task of the person's that the head answers to."""
+        first = next((piece for piece in pieces if piece.who == "user" and not piece.question), None)
+        if first is None or head.who != "user" or pieces.index(first) >= pieces.index(head):
+            return None
+        return (
+            first
+            if is_announcement(first) or (is_task(first) and not re.search(r"[\d`]", first.text))
+            else None
+        )
+
+    def _open(self, left: Sequence[Piece]) -> Iterator[Bullet]:
+        """Give each open end a bullet; what the person said in one breath is one."""
+        run: list[Piece] = []
+        for piece in left:
+            if run and not (piece.who == run[-1].who == "user" and piece.seq == run[-1].seq):
+                yield self._bullet("open", run)
+                run = []
+            for part in _parts(piece):
+                if run and piece.who != "user":
+                    yield self._bullet("open", run)
+                    run = []
+                run.append(part)
+        if run:
+            yield self._bullet("open", run)
+
+    def _bullet(self, label: str, pieces: Sequence[Piece], text: str = "") -> Bullet:
+        text = text or joined(piece.text for piece in pieces)
+        quote, who = self._quoted(label, pieces)
+        last = self.exchange.last if label == "fix" else max(piece.seq for piece in pieces)
+        return Bullet(label, text, self.day, min(piece.seq for piece in pieces), last, clipped(quote), who)
+
+    def _quoted(self, label: str, pieces: Sequence[Piece]) -> tuple[str, str]:
+        """Choose the words that a bullet rests on: the person's before all, those that confirm for a fix."""
+        exchange = self.exchange
+        if label == "fix" and exchange.worked:
+            return exchange.worked, "user" if exchange.confirmed else "assistant"
+        said = [piece for piece in pieces if piece.who == "user" and not piece.question]
+        if exchange.accepted and label == "decision" and pieces[0].who == "assistant":
+            return exchange.accepted, "user"
+        best = (said or [piece for piece in pieces if piece.who == "user"] or pieces)[0]
+        return best.said, best.who
 
 
 def _announced(piece: Piece) -> Piece:
@@ -81,231 +265,76 @@ def _announced(piece: Piece) -> Piece:
     return piece
 
 
-def _echoes(piece: Piece, seen: set[str]) -> bool:
-    """Say whether a piece mostly repeats what stands already and names nothing new."""
-    words = terms(piece.text)
-    named = terms(" ".join(re.findall("`([^`]+)`", piece.text)))
-    return 2 * len(words & seen) > len(words) and named <= seen
+def _only_announces(piece: Piece) -> bool:
+    return (piece.has(cues.WISHES) and piece.text.rstrip(" .。").endswith((":", "："))) or (
+        piece.has(cues.WISHES) and is_announcement(piece) and ": " not in piece.text
+    )
 
 
-def _label(exchange: Exchange, pieces: list[Piece]) -> str:
-    """Name what an exchange is about, going by the person's opening words first."""
-    said = [piece for piece in pieces if piece.who == "user"]
-    said = [piece for piece in said if piece.seq == said[0].seq]
-    told = [piece for piece in said if not piece.question]
-    if any(piece.question and piece.has(cues.STATUS) for piece in said):
-        return "status"
-    if exchange.reported:
-        return "fix" if exchange.worked else "failure"
-    if label := _stated(told):
-        return label
-    if exchange.accepted and any(piece.opens(cues.OFFERS) for piece in exchange.by("assistant")):
-        return "decision"
-    return "finding" if told else _answer_label(pieces)
-
-
-def _stated(told: list[Piece]) -> str:
-    """Name what a person stated, "" if no cue tells; what is said with doubt stays open."""
-    if told and told[0].opens(cues.SAID_WRONG):
-        return "correction"
-    if told and told[0].opens(cues.FORBIDS):
-        return "constraint"
-    sure = [piece for piece in told if not piece.has(cues.UNSURE)]
-    for label, table in (("decision", cues.DECISION), ("constraint", cues.CONSTRAINT), ("open", cues.OPEN)):
-        if any(piece.has(table) for piece in sure):
-            return label
-    return "open" if len(sure) < len(told) else ""
-
-
-def _answer_label(pieces: list[Piece]) -> str:
+def _answer_label(pieces: Sequence[Piece]) -> str:
     """Name what only the agent said."""
-    if any(piece.code for piece in pieces):
+    told = [piece for piece in pieces if piece.who == "assistant"]
+    if any(piece.code for piece in told):
         return "how-to"
-    for label, table in (("open", cues.OPEN), ("environment", cues.SETUP)):
-        if pieces and 2 * sum(piece.has(table) for piece in pieces) > len(pieces):
-            return label
+    if told and 2 * sum(piece.has(cues.SETUP) for piece in told) > len(told):
+        return "environment"
     return "finding"
 
 
-def _detail_label(label: str, pieces: list[Piece]) -> str:
-    return label if label in {"fix", "failure", "status", "open"} else _answer_label(pieces)
+def _parts(piece: Piece) -> list[Piece]:
+    """Cut a list of open ends into its items, without the words that announce them."""
+    text = piece.text
+    found = cues.ahead(signs.LEFT).match(text)
+    if found and (":" in found[0] or text[found.end() : found.end() + 1] in {":", "："}):
+        text = text[found.end() :].lstrip(" :：")
+    items = (
+        [item.strip() for item in re.split(r"; (?=[^`]*(?:`[^`]*`[^`]*)*$)", text)]
+        if piece.who != "user"
+        else [text]
+    )
+    return [replace(piece, text=ended(capital(item))) for item in items if len(terms(item)) > 1]
 
 
-def _chosen(pieces: list[Piece], seen: set[str]) -> list[Piece]:
-    """Choose the lead and its details, in their order."""
-    lead = _lead(pieces)
-    if lead is None:
-        return []
-    seen |= terms(lead.text)
-    room = min(_MOST, max(_LEAST, _SHARE * sum(len(piece.text) for piece in pieces)))
-    kept = [lead, *_wanted(pieces, lead, seen)]
-    answer = next((piece for piece in pieces if piece.who == "assistant" and not piece.question), None)
-    if (
-        answer is not None
-        and answer is not lead
-        and not answer.has(smalltalk.PRAISES)
-        and not _echoes(answer, seen)
-    ):
-        kept.append(answer)
-        seen |= terms(answer.text)
-    room -= sum(len(piece.text) for piece in kept)
-    kept += _details([piece for piece in pieces if piece not in kept], seen, room)
-    if lead.question and len(kept) == 1:
-        return []
-    return sorted(kept, key=pieces.index)
-
-
-def _wanted(pieces: list[Piece], lead: Piece, seen: set[str]) -> list[Piece]:
-    """Choose what else the person decided, demanded, gave a reason for or left open, as far as it is new."""
-    kept: list[Piece] = []
-    for piece in pieces:
-        if piece is lead or piece.who != "user" or piece.question:
-            continue
-        strong = piece.has(cues.REASON, cues.REPLACES, cues.CONSTRAINT, cues.OPEN) or piece.opens(
-            cues.DECISION
-        )
-        if strong and len(terms(piece.text) - seen) > _TELLING and len(piece.text) <= _LEAST:
-            kept.append(piece)
-            seen |= terms(piece.text)
-    return kept
-
-
-def _details(pieces: list[Piece], seen: set[str], room: float = BULLET_CHARS) -> list[Piece]:
-    """Choose those that tell most that is new for their length, best first."""
-    left = {
-        at: _factor(piece)
-        for at, piece in enumerate(pieces)
-        if not piece.question and (facts(piece.text) or len(terms(piece.text)) > _TELLING)
-    }
-    kept: list[Piece] = []
-    while left:
-        worth, best = max((_worth(pieces[at].text, seen) * factor, -at) for at, factor in left.items())
-        if worth < _MINIMUM:
-            break
-        piece = pieces[-best]
-        del left[-best]
-        if len(piece.text) <= room:
-            kept.append(piece)
-            room -= len(piece.text)
-            seen |= terms(piece.text)
-    return kept
-
-
-def _lead(pieces: list[Piece]) -> Piece | None:
-    """Choose what a bullet begins with: what the person stated first, or asked, else the agent's first."""
-    said = [piece for piece in pieces if piece.who == "user"]
-    opening = [piece for piece in said if piece.seq == said[0].seq]
-    stated = [piece for piece in opening if not piece.question]
-    return next(iter(stated or opening or pieces), None)
-
-
-def _worth(text: str, seen: set[str]) -> float:
-    """Count new words for a character, facts on top."""
-    words = terms(text)
-    new = len(words - seen)
-    return (new + facts(text) * new / len(words)) / (len(text) + 15) if new else 0.0
-
-
-def _factor(piece: Piece) -> float:
-    """Weigh a piece by its cues; doubt halves it."""
-    strong = sum(piece.has(table) for table in (cues.REASON, cues.REMEDY, cues.WORKED, cues.OPEN))
-    if piece.who == "user":
-        strong += 1 + sum(piece.has(table) for table in (cues.CONSTRAINT, cues.DECISION, cues.REPLACES))
-    return (1 + _REMARKS * strong) * (0.5 if piece.has(cues.UNSURE) else 1.0)
-
-
-def _packed(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """Part the pieces into runs of about equal length, none much over a bullet's."""
-    total = sum(len(piece.text) + 1 for piece in pieces)
-    target = total / max(1, -(-total // BULLET_CHARS))
-    run: list[Piece] = []
-    for piece in pieces:
-        length = sum(len(one.text) + 1 for one in run)
-        if run and length + len(piece.text) / 2 > target:
-            yield run
-            run = []
-        run.append(piece)
-    if run:
-        yield run
-
-
-def _bullet(label: str, pieces: list[Piece], exchange: Exchange, day: date) -> Bullet:
-    text = joined([_headed(pieces[0]), *(piece.text for piece in pieces[1:])])
-    quote, who = _quoted(label, pieces, exchange)
-    last = exchange.last if label == "fix" else max(piece.seq for piece in pieces)
-    return Bullet(label, text, day, min(piece.seq for piece in pieces), last, _clipped(quote), who)
-
-
-def _quoted(label: str, pieces: list[Piece], exchange: Exchange) -> tuple[str, str]:
-    """Choose the words that a bullet rests on: the person's before all, those that confirm for a fix."""
-    if label == "fix" and exchange.worked:
-        return exchange.worked, "user" if exchange.confirmed else "assistant"
-    said = [piece for piece in pieces if piece.who == "user"]
-    if not said and exchange.accepted and label == "decision":
-        return exchange.accepted, "user"
-    best = max(said or pieces, key=lambda piece: len(terms(piece.said)) + facts(piece.said))
-    return best.said, best.who
-
-
-def _failed(failure: Failure, day: date) -> Bullet | None:
-    """Tell a tool's failure with what ended it; nothing if no words say how."""
-    told = [piece.text for piece in pieces_of(failure.fix, "assistant", failure.last)][:2]
-    if not told:
-        return None
-    what = f"`{failure.command}`" if failure.command else failure.tool
-    label, lead = ("failure", "") if failure.explained else ("fix", "Fix: ")
-    text = f"{what} failed: {failure.error.rstrip('. ')}. {lead}{' '.join(told)}"
-    return Bullet(label, text, day, failure.first, failure.last, _clipped(failure.error), "tool")
-
-
-def _headed(piece: Piece) -> str:
-    """Put a question into the form of a head for its answer, where a short one is known."""
-    if piece.question:
-        for asked, head in smalltalk.SHORTER:
-            if found := re.fullmatch(asked + r"\?", piece.text, re.IGNORECASE):
-                return capital(found.expand(head))
-    return piece.text
-
-
-def _clipped(text: str) -> str:
-    """Cut a quote at a word's end."""
-    if len(text) <= QUOTE_CHARS:
-        return text
-    head = text[: QUOTE_CHARS - 1]
-    space = head.rfind(" ")
-    return (head[:space] if space > QUOTE_CHARS // 2 else head).rstrip(" ,;:—–-") + "…"
+def _still_open(found: list[Bullet], told: Sequence[tuple[int, str]]) -> list[Bullet]:
+    """Leave out open ends that were closed later in the session."""
+    return [
+        one
+        for one in found
+        if one.label != "open" or not any(seq > one.last and ends(one.text, said) for seq, said in told)
+    ]
 
 
 def _joined(found: list[Bullet]) -> list[Bullet]:
-    """Join neighbours of one label where both fit into one bullet; each decision and fix stands alone."""
+    """Put what only goes on with the same matter under the bullet before it."""
     out: list[Bullet] = []
     for one in found:
         last = out[-1] if out else None
-        fits = last is not None and len(last.text) + len(one.text) < BULLET_CHARS
-        if last and fits and (last.label, last.who) == (one.label, one.who) and one.label in _JOINED:
+        if last and _goes_with(last, one):
             text = joined((last.text, one.text))
-            out[-1] = replace(
-                last, text=text, first=min(last.first, one.first), last=max(last.last, one.last)
-            )
+            first, end = min(last.first, one.first), max(last.last, one.last)
+            out[-1] = replace(last, text=text, first=first, last=end)
         else:
             out.append(one)
     return out
 
 
-_JOINED = frozenset({"preference", "constraint", "how-to", "environment", "finding", "open", "status"})
+def _goes_with(last: Bullet, one: Bullet) -> bool:
+    if len(last.text) + len(one.text) > 2 * BULLET_CHARS or (one.who == "user" != last.who):
+        return False
+    if last.label == one.label and one.label in {"preference", "status"}:
+        return True
+    if BEFORE in last.text or one.label not in _FOLLOWING or last.label not in _LEADING:
+        return False
+    words = terms(sentences(one.text)[0])
+    return 3 * len(words & terms(last.text)) >= len(words)
+
+
+_FOLLOWING = frozenset({"finding", "environment", "how-to", "constraint"})
+_LEADING = frozenset({"decision", "finding", "environment", "how-to", "fix", "constraint"})
 _RANK = (
-    "correction",
-    "decision",
-    "preference",
-    "fix",
-    "constraint",
-    "how-to",
-    "environment",
-    "finding",
-    "open",
-    "failure",
-    "status",
-)
+    "correction", "decision", "preference", "fix", "constraint", "open", "how-to", "environment", "finding",
+    "failure", "status",
+)  # fmt: skip
 
 
 def _strongest(found: list[Bullet], limit: int) -> list[Bullet]:

@@ -62,9 +62,25 @@ PREFERENCE = (
 )
 """How the person wants things done, whatever the task."""
 
+STANDING = (
+    (
+        r"from now on|as a rule|in (?:all|every) (?:my )?projects?|for future|rule for (?:everyone|"
+        r"everybody|all|us|you)|nobody|no one"
+    ),
+    r"ab jetzt|künftig|grundsätzlich|niemand",
+    r"dorénavant|désormais|personne ne",
+    r"de ahora en adelante|a partir de ahora|nadie",
+    r"впредь|отныне|никто",
+    r"以后(?:都|所有|要|请|就|一律)|今后|任何人",
+    r"今後|これから|誰も",
+    r"앞으로|아무도",
+)
+"""Holds from now on."""
+
 WISHES = (
     (
-        r"(?:my|few|some|other|more|coding|personal|working|general) preferences?\b|how i (?:like|"
+        r"(?:my|few|some|other|more|coding|personal|working|general) preferences?\b|(?:my|few|couple of|"
+        r"some|more|other) (?:rules|conventions)|how i (?:like|"
         r"want) to work|things about how i|(?:ground|house|working) rules|my (?:style|workflow|"
         r"conventions)"
     ),
@@ -94,8 +110,7 @@ CONSTRAINT = (
     (
         r"must(?:n't)?|has to|have to|cannot|can't|not allowed|forbidden|required?|requirement|at most|"
         r"at least|no more than|no (?:longer|later) than|deadline|only (?:if|when|on|with)|"
-        r"needs? to (?:stay|keep|remain|support)|under \d|within \d|shouldn't|should not|make sure|"
-        r"ensure"
+        r"needs? to (?:stay|keep|remain|support)|under \d|within \d|shouldn't|should not"
     ),
     (
         r"muss|müssen|darf nicht|dürfen nicht|mindestens|höchstens|nur wenn|verboten|erforderlich|"
@@ -171,10 +186,11 @@ FAILURE = (
         r"doesn't work|not working|don't work|does not|isn't|wrong|hang(?:s|ing)|leak\w*|duplicat\w+|"
         r"stuck|flaky|missing|corrupt\w*|regress\w+|throws?|threw|refus\w+|denied|panic\w*|deadlock\w*|"
         r"race condition|5\d\ds?|40[0-9]s?|problem|issues?|incorrect\w*|unexpected\w*|degrad\w+|"
-        r"overload\w*|out of memory|oom|spik\w+|lost|losing|huge"
+        r"dies|died|jitter\w*|unstable|overload\w*|out of memory|oom|spik\w+|lost|losing|huge"
     ),
     (
-        r"fehler\w*|schlägt fehl|fehlgeschlagen|kaputt|absturz|stürzt|langsam|hängt|geht nicht|"
+        r"fehler\w*|bricht|abgebrochen|schlägt fehl|fehlgeschlagen|kaputt|absturz|stürzt|langsam|hängt|"
+        r"geht nicht|"
         r"funktioniert nicht|problem\w*|falsch"
     ),
     (
@@ -184,14 +200,15 @@ FAILURE = (
     r"errores|error|falla\w*|fallo|lent[oa]s?|no funciona|se cuelga|roto|problemas?|excepción",
     r"ошибк\w+|падает|упал\w*|не работает|сломал\w*|медленн\w+|завис\w+|проблем\w+|сбой",
     r"报错|错误|失败|异常|崩溃|超时|很慢|太慢|卡住|不工作|无法|有问题|问题|泄漏|丢失",
-    r"エラー|失敗|例外|落ち(?:る|ます|た)|クラッシュ|遅い|動かない|動きません|タイムアウト|バグ|不具合|問題",
-    r"오류|에러|실패|예외|느려|느립|안 (?:돼|됩|되)|작동하지|멈춰|버그|문제|충돌",
+    r"エラー|失敗|例外|発生し|落ち(?:る|ます|た)|クラッシュ|遅い|動かない|動きません|タイムアウト|バグ|不具合|問題",
+    r"오류|에러|죽(?:어|습|는|었)|실패|예외|느려|느립|안 (?:돼|됩|되)|작동하지|멈춰|버그|문제|충돌",
 )
 """Something went wrong."""
 
 WORKED = (
     (
-        r"(?:that|this|it) (?:\w+ )?(?:fixed|worked|works|did (?:it|the trick)|solved|helped)|"
+        r"it was (?:that|both|exactly|indeed)|fixed[,;.:!]|(?:that|this|it) (?:\w+ )?(?:fixed|worked|"
+        r"works|did (?:it|the trick)|solved|helped)|"
         r"fixed (?:it|now)|works? now|working now|no more|resolved|solved|confirmed|(?:is |"
         r"are )?(?:now )?(?:passing|green)|tests? pass\w*|all pass\w*|down to|back to normal|"
         r"problem (?:is )?gone|gone now|good now|exactly (?:that|right|it)|went away|stopped (?:fail|"
@@ -251,9 +268,12 @@ OPEN = (
 
 UNSURE = (
     (
-        r"probably|maybe|perhaps|might|possibly|i (?:guess|think|suspect|assume)|my guess|not sure|"
+        r"probably|maybe|perhaps|might|possibly|i (?:guess|think|suspect|assume)|my guess|"
+        r"not (?:\w+ )?(?:sure|certain)|"
         r"unclear|seems?|likely|could be|evaluate|consider\w*|whether|must verify|to verify|"
-        r"should verify|we'll see|hypothes\w+|presumably|wonder\w*|what if|if we wanted|let's see if"
+        r"should verify|we'll see|hypothes\w+|presumably|wonder\w*|"
+        r"not (?:yet )?(?:decided|settled|final)|undecided|(?:have|has)n't decided|what if|if we wanted|"
+        r"let's see if"
     ),
     (
         r"vielleicht|wahrscheinlich|vermutlich|eventuell|könnte\w*|möglicherweise|unsicher|ob wir|"
@@ -287,7 +307,9 @@ AGREES = (
 OFFERS = (
     (
         r"(?:should|shall) (?:i|we)|(?:do|would) you (?:want|like) (?:me|us) to|want me to|"
-        r"i (?:suggest|propose|recommend)|i'd (?:suggest|recommend|propose)|how about|what about|"
+        r"i (?:suggest|propose|recommend)|(?:here(?:'s| is) )?what i(?:'d)? (?:suggest|propose|"
+        r"recommend):?|i(?:'d| would) (?:suggest|recommend|propose|start|use|go|put|keep|pick|make|"
+        r"take)|how about|what about|"
         r"my (?:suggestion|recommendation|proposal)(?: is)?:?|we could|i could|i can"
     ),
     r"soll ich|sollen wir|ich (?:schlage|empfehle|würde)|möchtest du,? dass ich|mein vorschlag:?",
@@ -340,6 +362,7 @@ LOST = re.compile(
 """What a choice was made against, as the first group."""
 
 _SPACED = 5  # rows whose languages separate words
+_LETTER = r"[A-Za-z0-9_À-ɏЀ-ӿ]"  # so that a word glued to an unspaced script is found, too
 
 
 @cache
@@ -355,4 +378,5 @@ def ahead(table: Table) -> re.Pattern[str]:
 
 
 def _alternatives(table: Table) -> str:
-    return rf"(?<!\w)(?:{'|'.join(table[:_SPACED])})(?!\w)|(?:{'|'.join(table[_SPACED:])})"
+    spaced, unspaced = "|".join(table[:_SPACED]), "|".join(table[_SPACED:])
+    return rf"(?<!{_LETTER})(?:{spaced})(?!{_LETTER})" + (f"|(?:{unspaced})" if unspaced else "")

@@ -12,18 +12,32 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 
-from lamina.pipeline import cues, smalltalk
+from lamina.pipeline import cues, signs, smalltalk
 from lamina.pipeline.relevance import Failure, Material, Turn
 from lamina.pipeline.statements import Statement, statements
 
 _WORD = re.compile(r"[^\W_]+(?:[._'’/-][^\W_]+|_+[^\W_]+)*")
-_FACT = re.compile(r"`[^`]+`|\d|[A-Za-z]+_\w+|(?<=\S )[A-Z][a-z]*[A-Z]?\w*|[A-Z]{2,}")
-_CODE = re.compile(r"`[^`]*`")
+_FACT = re.compile(r"`[^`]+`|\d|[A-Za-z]+_\w+|(?<=[\w,)] )(?!I\b)[A-Z][a-z]*[A-Z]?\w*|[A-Z]{2,}")
+_ASIDE = re.compile(
+    r"`[^`]*`|(?<!\w)'[^'\n]{3,200}'(?!\w)|\"[^\"\n]{3,200}\"|“[^”\n]{3,200}”|「[^」\n]{3,200}」|"
+    r"„[^“”\n]{3,200}[“”]"
+)
+_OFTEN = re.compile(
+    r"\b(?:always|never) (?:the|a|an|been|be|at|on|there|seen|worked|had|same|happens?|fails?)\b|"
+    r"\bimmer (?:noch|der|die|das|wieder)\b|\btoujours (?:le|la|les|pas)\b",
+    re.IGNORECASE,
+)  # what looks like a standing rule and only tells how often something happens
+_RULE = re.compile(
+    r"(?:^|[,;:—–] |\b(?:and|please|so|but|you|we|i|nobody) )(?:always|never|don't|do not)\b", re.IGNORECASE
+)
 _LOWER = re.compile(r"[a-zß-öø-ÿа-яё]+(?:['’]\w+)?[ ,:;-]")
 _SHORT_REMARK = 48
 _STEM = 7  # letters of a word that tell whether it is new: enough for most endings in most languages
 _ANEW = 6  # new words with which a turn that agrees opens a matter of its own
+_ANSWER = 60  # characters of an opening that only answers what the agent asked
+_ORDERS = 3  # new words with which a person's order opens a matter of its own
 _JOINS = 4  # a turn with fewer new words than this adds to the exchange before it
 
 
@@ -33,7 +47,9 @@ def terms(text: str) -> frozenset[str]:
     found: set[str] = set()
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if word.isascii() or not unspaced(word):
-            if word not in smalltalk.COMMON and (len(word) > 1 or word.isdigit()):
+            if not {word, word.split("'")[0].split("’")[0]} & smalltalk.COMMON and (
+                len(word) > 1 or word.isdigit()
+            ):
                 found.add(word[:_STEM] if word.isalpha() else word)
         else:
             found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
@@ -85,12 +101,20 @@ class Piece:
 
     def has(self, *tables: cues.Table) -> bool:
         """Say whether the piece carries a cue of any of the tables."""
-        told = _CODE.sub("`", self.said)
+        told = _ASIDE.sub("`", self.said)
         return any(cues.anywhere(table).search(told) for table in tables)
 
     def opens(self, table: cues.Table) -> bool:
         """Say whether the piece begins with a cue."""
         return cues.ahead(table).match(self.said) is not None
+
+    @property
+    def standing(self) -> bool:
+        """Whether it is a rule for the time to come."""
+        if not self.has(cues.PREFERENCE, cues.STANDING) or _OFTEN.search(self.said):
+            return False
+        firm = self.opens(cues.PREFERENCE) or self.opens(cues.FORBIDS) or self.has(cues.STANDING)
+        return firm or not self.has(cues.FAILURE) or _RULE.search(self.said) is not None
 
 
 @dataclass(slots=True)
@@ -104,6 +128,8 @@ class Exchange:
     failures: list[Failure] = field(default_factory=list)
     accepted: str = ""
     confirmed: str = ""
+    tools: int = 0
+    asks: bool = False  # the agent ended with a question
 
     def by(self, who: str) -> list[Piece]:
         """Give what one side said."""
@@ -116,7 +142,8 @@ class Exchange:
         return any(
             piece.has(cues.FAILURE)
             and not piece.opens(smalltalk.TRIMMED)
-            and not piece.has(cues.PREFERENCE, cues.CONSTRAINT)
+            and not piece.standing
+            and not piece.has(cues.CONSTRAINT)
             for piece in told
         )
 
@@ -142,11 +169,28 @@ def exchanges(material: Material) -> list[Exchange]:
         before = found[-1] if found else None
         if before is not None and said:
             _settle(before, [one.text for one in said])
+            if (
+                len(said) > 1
+                and not any(_asks(one.text) for one in said)
+                and cues.anywhere(cues.WORKED).search(said[0].text)
+            ):
+                known.update(*(terms(piece.text) for piece in _confirm(before, turn, said.pop(0))))
         if before is None or not _continues(before, said, known):
             before = Exchange(turn.first, turn.last, turn.time)
             found.append(before)
         known.update(*(terms(piece.text) for piece in _extend(before, turn, said)))
+    for before, here in pairwise(found):
+        if here.confirmed and before.reported and not (before.confirmed or here.reported):
+            before.confirmed = here.confirmed
     return [one for one in found if one.pieces or one.failures]
+
+
+def _confirm(before: Exchange, turn: Turn, told: Statement) -> list[Piece]:
+    """Add the word that a remedy held to the exchange that it is about."""
+    pieces = [piece for piece in _pieces([told], "user", turn.first) if facts(piece.text[1:])]
+    before.pieces += pieces
+    before.last = max(before.last, turn.first)
+    return pieces
 
 
 def _settle(before: Exchange, said: list[str]) -> None:
@@ -164,14 +208,32 @@ def _continues(before: Exchange, said: list[Statement], known: set[str]) -> bool
         return True
     asks = any(_asks(one.text) for one in said)
     words = set[str]().union(*(terms(one.text) for one in said))
-    opening = said[0].text
+    opening, new = said[0].text, _count(words - known)
     if cues.ahead(cues.SAID_WRONG).match(opening):
         return False
-    if cues.anywhere(cues.WORKED).search(opening) or cues.ahead(cues.AGREES).match(opening):
-        return (before.reported or not asks) and len(words - known) < _ANEW
-    if before.reported and not before.confirmed and not asks:
-        return bool(words & known)
-    return len(words - known) < _JOINS and not asks and not cues.ahead(smalltalk.TRIMMED).match(opening)
+    fails = cues.anywhere(cues.FAILURE).search(opening) is not None
+    answers = before.asks and len(opening) <= _ANSWER and not (asks or fails)
+    orders = new >= _ORDERS and any(_is_order(one.text) for one in said)
+    reacts = cues.anywhere(cues.WORKED).search(opening) or cues.ahead(cues.AGREES).match(opening)
+    if answers or (reacts and not orders):
+        return new < _ANEW and (answers or before.reported or not asks)
+    if before.reported and not (before.confirmed or asks or orders):
+        anew = fails or cues.ahead(signs.CHOICE).match(opening) is not None
+        return bool(words & known) and not (anew and new >= _JOINS)
+    trimmed = cues.ahead(smalltalk.TRIMMED).match(opening) is not None
+    return new < _JOINS and not (asks or orders or trimmed)
+
+
+def _count(words: set[str]) -> int:
+    """Count words; two pairs of characters make about one in an unspaced script."""
+    pairs = sum(1 for word in words if unspaced(word))
+    return len(words) - pairs + pairs // 2
+
+
+def _is_order(text: str) -> bool:
+    """Say whether a statement begins with the verb of a task."""
+    found = signs.TASK.match(_without_lead(text))
+    return found is not None and found.end() > 0 and not signs.ANAPHORIC.search(text)
 
 
 def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> list[Piece]:
@@ -179,7 +241,9 @@ def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> list[Piece]:
     count = len(here.pieces)
     here.last = max(here.last, turn.last)
     here.failures += turn.failures
+    here.tools += turn.tools
     here.pieces += _pieces(said, "user", turn.first)
+    here.asks = bool(turn.gists) and turn.gists[-1].rstrip().endswith(("?", "？"))
     seqs = turn.gist_seqs or (turn.first,) * len(turn.gists)
     for seq, gist in zip(seqs, turn.gists, strict=True):
         here.pieces += _pieces(statements(gist), "assistant", seq)
@@ -206,7 +270,7 @@ def _pieces(said: Iterable[Statement], who: str, seq: int) -> Iterator[Piece]:
                 and not _FACT.search(text[1:])
             ):
                 continue
-        yield Piece(_ended(text), one.text, who, seq, one.code, question, first)
+        yield Piece(ended(text), one.text, who, seq, one.code, question, first)
         first = False
 
 
@@ -222,21 +286,24 @@ def _asks(text: str) -> bool:
 
 def _without_lead(text: str) -> str:
     """Drop acknowledging words at the front and the opener of a wish, so that the matter comes first."""
-    for _ in range(3):
-        match = smalltalk.lead_in().match(text)
-        if match is None or match.end() == len(text) == 0:
-            break
-        text = text[match.end() :]
-    if (generic := smalltalk.GENERIC.match(text)) and len(text) > generic.end():
-        text = text[generic.end() :]
-    for _ in range(2):
+    for _ in range(4):
+        before = text
+        match = smalltalk.lead_in().match(text) or signs.ASIDE.match(text)
+        if match is not None:
+            text = text[match.end() :]
+        if (generic := smalltalk.GENERIC.match(text)) and len(text) > generic.end():
+            text = text[generic.end() :]
         trimmed = cues.ahead(smalltalk.TRIMMED).match(text)
         if trimmed and len(text) > trimmed.end() + 3:
             text = text[trimmed.end() :].lstrip(" ,，、")
+        if text == before:
+            break
+    text = signs.TRAILING.sub("", text)
     return capital(text) if _LOWER.match(text) else text
 
 
-def _ended(text: str) -> str:
+def ended(text: str) -> str:
+    """End a statement with a full stop of its script."""
     if text.endswith((".", "!", "?", "。", "！", "？", "…")):
         return text
     return text + ("。" if unspaced(text[-2:]) else ".")

@@ -47,7 +47,7 @@ LEADING = (
     r"oui|bien|d'accord|parfait|merci|exact|c'est fait|compris|alors|et|non",
     r"sí|bien|vale|perfecto|gracias|exacto|listo|hecho|entendido|entonces|y|no",
     r"да|хорошо|отлично|спасибо|верно|готово|понял|итак|и|нет",
-    r"好的?|可以|谢谢|对|没错|明白了?|收到|完成了?|是的|那么|不",
+    r"不对|错了|好的?|可以|谢谢|对|没错|明白了?|收到|完成了?|是的|那么|不",
     r"はい|了解です?|ありがとうございます?|わかりました|完了しました|では|それでは|いいえ",
     r"네|예|좋아요?|좋습니다|감사합니다|알겠습니다|완료했습니다|그럼|아니요?",
 )
@@ -56,7 +56,9 @@ LEADING = (
 TRIMMED = (
     (
         r"i(?:'d| would) like (?:us |you )?to|i want (?:us |you )?to|i need (?:you )?to|we (?:need|"
-        r"want|have) to|let's|let us|i'll|i will|we'll|we will|can you|could you|please|also|now|so|"
+        r"want|have) to|(?:i|we) (?:want|need)(?= (?!to\b|you\b|us\b|it\b|them\b))|(?:i|we)(?:'d|"
+        r" would)(?= (?:go|use|start|keep|put|add|pick|rather)\b)|let's|let us|i'll|i will|we'll|"
+        r"we will|ok(?:ay)?|but|can you|could you|please|also|now|so|"
         r"and|then|next,? (?:i want|let's|we (?:need|want) to)|here(?:'s| is| are)|i also want"
     ),
     r"ich (?:will|möchte|würde gern)|lass uns|wir wollen|bitte|kannst du",

@@ -14,13 +14,15 @@ _FENCE = re.compile(r"(`{3,}|~{3,})\s*([\w+-]*)")
 _ITEM = re.compile(r"(?:[-*+•‣]|\(?\d{1,2}[.)]|[①-⑳])\s+(?:\[[ xX]\]\s+)?(.*)")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
+_BOLD = re.compile(r"(?:\*\*|__)([^*_`]{2,60}?)[:：]?(?:\*\*|__)[:：]?")
 _RULE = re.compile(r"[-=*_|:\s]{3,}")
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\(([^)\s]{0,500})\)")
 _END = re.compile(
     r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]*_`]))\s+(?=[^\s,;])|(?<=[。！？])(?![”’」』）)\"'])|(?<=[。！？][」』”’）])"
 )
 _ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|mr|mrs|dr|st|z\.b|d\.h|bzw|usw|p\.ej|т\.е|т\.д|т\.п)|^\w|[^\w.]\w)\.$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|mr|mrs|dr|st|z\.b|d\.h|bzw|usw|p\.ej|т\.е|т\.д|т\.п)|^\w|"
+    r"[^\w.]\w)\.$",
     re.IGNORECASE,
 )
 _COLONS = ":： "
@@ -30,7 +32,8 @@ _SHELL = frozenset(
 _PROSE = frozenset({"md", "markdown", "text", "txt"})
 _ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]{2,}=\S*")
 _SETTING = re.compile(
-    r"^[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*(\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|-?\d[\w.%]{0,12}|true|false|True|False)(?=[\s,;)}\]]|$)",
+    r"^[\"']?([A-Za-z_][\w.-]{2,40})[\"']?\s*[:=]\s*(\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|-?\d[\w.%]{0,12}|"
+    r"true|false|True|False)(?=[\s,;)}\]]|$)",
     re.MULTILINE,
 )
 _DECLARED = re.compile(
@@ -154,9 +157,11 @@ class _Reader:
         elif mark:
             self.fence = mark[1]
             self.open("code", mark[2].lower())
-        elif not line:
-            if self.block.kind == "prose":
+        elif not line or line.startswith("> "):  # a quote is somebody else's words
+            if self.block.kind != "list":
                 self.close()
+        elif line.startswith("|") and line.endswith("|") and len(line) > 2:
+            self._row(line)
         elif item := _ITEM.match(line):
             if self.block.kind != "list":
                 self.open("list")
@@ -164,14 +169,24 @@ class _Reader:
         elif not _RULE.fullmatch(line):
             self._prose(line)
 
+    def _row(self, line: str) -> None:
+        """Take in a table's row as an item of a list; the head, known by the rule under it, goes."""
+        if self.block.kind != "list":
+            self.open("list")
+        if _RULE.fullmatch(line):
+            self.block.lines.clear()
+            return
+        first, *rest = [cell.strip() for cell in line.strip("|").split("|") if cell.strip()] or [""]
+        self.block.lines.append(f"{first}: {', '.join(rest)}" if rest else first)
+
     def _prose(self, line: str) -> None:
-        heading = _HEADING.match(line)
+        heading = _HEADING.match(line) or _BOLD.fullmatch(line)
         if heading or self.block.kind == "list":
             self.close()
         if heading:
             self.lead = _plain(heading[1]).rstrip(_COLONS)
         else:
-            self.block.lines.append(_cells(line))
+            self.block.lines.append(line)
 
     def open(self, kind: str, language: str = "") -> None:
         self.close()
@@ -210,12 +225,6 @@ def _plain(text: str) -> str:
     if "**" in text and "`" not in text:
         text = text.replace("**", "")
     return " ".join(text.split())
-
-
-def _cells(line: str) -> str:
-    if line.startswith("|") and line.endswith("|") and len(line) > 2:
-        return ", ".join(cell.strip() for cell in line.strip("|").split("|") if cell.strip()) + "."
-    return line
 
 
 def sentences(text: str) -> list[str]:

@@ -10,21 +10,19 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from lamina.formats.bullet import Bullet
 from lamina.pipeline import smalltalk
 from lamina.pipeline.exchanges import capital, is_common, unspaced
 from lamina.pipeline.statements import sentences
 
-OWN = {"preference": "Preferences", "status": "Status", "open": "Status"}
+OWN = {"preference": "Preferences", "status": "Status", "open": "Open points"}
 """Labels whose bullets have one topic a scope, whatever they are about."""
 
-AGAIN = " · "
-"""Stands between a subject and what else is said of it, in a bullet that goes on with another."""
-
-_TOKEN = re.compile(r"`[^`]*`|[^\W_]+(?:['’+#-]+[^\W_]+|[+#]+)*|[^\s\w]")
+_TOKEN = re.compile(r"`[^`]*`|[^\W_]+(?:['’+#.-]+[^\W_]+|[+#]+)*|[^\s\w]")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9.+-]*[A-Za-z0-9]")
 _RUN = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff]{2,8}")
 _GRAMMAR = re.compile(
     r"[的了吗呢吧在把被和与或从到用给让对是有就都也还再很不要会能该我你他她它们这那些个为以及所因如果请将可已"
@@ -33,46 +31,59 @@ _GRAMMAR = re.compile(
 _PARTICLE = re.compile(r"(?:에서는|에서|으로|까지|부터|에게|을|를|은|는|이|가|에|의|로|와|과|도)$")
 _KOREAN_VERB = re.compile(r"(?:니다|어요|아요|세요|해요|했어|기로|한다|했다|하는|하고|해서|하면|때문)$")
 _WORDS = 3
+_LEADS = 3  # sentences of a bullet in which its subject is looked for
 _FIRST = 1.8  # the phrase that a session begins with
 _ALIKE = 0.4
 _WHOLE = "Overview"
 _QUOTED = re.compile(r"(?<!\w)([\"'‘“«「]).{3,200}?[\"'’”»」](?!\w)")
 
 
-class Known(NamedTuple):
-    """An earlier topic: its title and what its headings speak of."""
+class Shelf:
+    """The topics that earlier sessions wrote to, found by the words of their titles."""
 
-    title: str
-    about: frozenset[str]
+    def __init__(self, topics: Iterable[tuple[str, str]] = ()) -> None:
+        self._about: dict[str, set[str]] = {}
+        self._named: dict[str, frozenset[str]] = {}
+        self._with: dict[str, set[str]] = {}
+        for title, heading in topics:
+            self.add(title, heading)
+
+    def add(self, title: str, heading: str) -> None:
+        """Take in an entry: its topic's title and its heading."""
+        if title in OWN.values():
+            return
+        if title not in self._about:
+            self._about[title] = set()
+            self._named[title] = keys(title)
+            for word in self._named[title]:
+                self._with.setdefault(word, set()).add(title)
+        self._about[title] |= keys(heading)
+
+    def join(self, subject: str) -> str:
+        """Give the title of the earlier topic that shares most with a subject, else the subject itself."""
+        wanted = keys(subject)
+        scores: list[tuple[float, str]] = []
+        for title in sorted({title for word in wanted for title in self._with.get(word, ())}):
+            named = self._named[title]
+            shared = sum(1 / len(self._with[word]) for word in wanted & named)
+            about = len(wanted & self._about[title]) / 4
+            scores.append(((shared + about) / max(1, min(len(wanted), len(named))), title))
+        best, title = max(scores, key=lambda each: each[0], default=(0.0, subject))
+        return title if best >= _ALIKE else subject
 
 
-def titles(
-    bullets: Sequence[Bullet], known: Sequence[Known], *, project: str = "", own: str = ""
-) -> list[str]:
+def titles(bullets: Sequence[Bullet], shelf: Shelf, *, project: str = "", own: str = "") -> list[str]:
     """Give each bullet its topic's title.
 
     `project` is the workspace's name, which names no subject inside it; `own` is the topic that
     the session wrote to before.
     """
     rest = [bullet for bullet in bullets if bullet.label not in OWN]
-    subject = own or (join(subject_of(rest, project), known) if rest else "")
+    subject = own or (shelf.join(subject_of(rest, project)) if rest else "")
     return [OWN.get(bullet.label, subject) for bullet in bullets]
 
 
-def join(subject: str, known: Sequence[Known]) -> str:
-    """Give the title of the earlier topic that shares most with a subject, else the subject itself."""
-    wanted = keys(subject)
-    counts = Counter(word for topic in known for word in keys(topic.title))
-    best, title = 0.0, subject
-    for topic in known:
-        named = keys(topic.title)
-        shared = sum(1 / counts[word] for word in wanted & named)
-        score = (shared + len(wanted & topic.about) / 4) / max(1, min(len(wanted), len(named)))
-        if shared and score > best and topic.title not in OWN.values():
-            best, title = score, topic.title
-    return title if best >= _ALIKE else subject
-
-
+@lru_cache(maxsize=4096)  # titles and headings are compared again and again
 def keys(text: str) -> frozenset[str]:
     """Give the words that subjects are compared by: folded, without a plural's s."""
     return frozenset(key for token in _TOKEN.findall(text) for key in _keys(token.strip("`")))
@@ -91,8 +102,8 @@ def subject_of(bullets: Sequence[Bullet], project: str = "") -> str:
     counts = Counter(key for bullet in bullets for key in keys(bullet.text))
     own = keys(project) | keys(project.replace("-", " ").replace("_", " "))
     for bullet in [one for one in bullets if one.who != "tool"] or bullets:
-        lead = re.split("[:：]", sentences(bullet.text)[0])[0]
-        found = [*phrases(lead)]
+        leads = sentences(bullet.text)[:_LEADS]
+        found = [phrase for lead in leads for phrase in phrases(re.split("[:：]", lead)[0])]
         telling = [phrase for phrase in found if not keys(phrase) <= own]
         if telling:
             best = max(range(len(telling)), key=lambda at: (_weight(telling[at], counts, first=at == 0), -at))
@@ -126,7 +137,7 @@ def phrases(text: str) -> Iterator[str]:
 
 
 def _ended(run: list[str]) -> Iterator[str]:
-    if run:
+    if run and not (len(run) == 1 and run[0][0].isupper() and run[0].endswith("ed")):
         yield " ".join(run[-_WORDS:])
 
 
@@ -147,5 +158,6 @@ def _unspaced_phrases(word: str) -> Iterator[str]:
         if not _KOREAN_VERB.search(word):
             yield _PARTICLE.sub("", word)
         return
+    yield from _LATIN.findall(word)
     for part in _GRAMMAR.split(word):
         yield from (run for run in _RUN.findall(part or ""))
