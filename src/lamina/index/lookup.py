@@ -27,7 +27,7 @@ _BUDGET = 1_000  # rows scored for one query, once there are more than RARE
 _OPTIONAL = 2
 _BEST = 200
 _NEWEST = 200
-_SCANNED = 20_000
+_SCANNED = 5_000  # texts looked through for a part of a word
 _SENTENCE = 3
 _SOURCES = 20
 _AROUND = 1_000
@@ -175,9 +175,10 @@ class Lookup:
 
     def _substrings(self, terms: Iterable[Term], filters: Filters) -> dict[int, float]:
         """Look for parts of words in the newest documents, when words found nothing."""
-        wanted = [term.text for term in terms if len(term.text) > 2 or not term.text.isascii()][:8]
-        if not wanted:
-            return {}
+        asked = [term for term in terms if len(term.text) > 2 or not term.text.isascii()][:8]
+        if not asked or any(_is_run(term.text) and not self._frequency(term.whole) for term in asked):
+            return {}  # a run without spaces is found wherever it stands, or it is nowhere
+        wanted = [term.text for term in asked]
         likes = " AND ".join("(b.text LIKE ? ESCAPE '\\' OR b.heading LIKE ? ESCAPE '\\')" for _ in wanted)
         patterns = [f"%{_literal(text)}%" for text in wanted for _ in range(2)]
         sql = (
@@ -208,6 +209,14 @@ class Lookup:
             self._version = version
             self._frequencies = {}
             self._total = tables.count(self._db)
+
+
+def _is_run(text: str) -> bool:
+    if text.isascii():
+        return False
+    from lamina.index import scripts
+
+    return scripts.is_run(text)
 
 
 def _literal(text: str) -> str:

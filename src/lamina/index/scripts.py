@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
 
 from lamina.index.words import Term, once, phrase, word
 
-_THAI = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_HANGUL = "\u1100-\u11ff\uac00-\ud7af"
-_HIRAGANA = "\u3041-\u3096\u3099-\u309f"
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_RUN = re.compile(f"[{_THAI}{_HANGUL}{_HIRAGANA}{_KATAKANA}{_HAN}]+")
+# The first and last character of each range. Texts are cut by one compiled pattern, the few characters of a
+# query without any: compiling such ranges takes longer than a search.
+_THAI = ("\u0e00\u0eff", "\u1000\u109f", "\u1780\u17ff")
+_HANGUL = ("\u1100\u11ff", "\uac00\ud7af")
+_HIRAGANA = ("\u3041\u3096", "\u3099\u309f")
+_KATAKANA = ("\u30a1\u30fa", "\u30fc\u30ff", "\u31f0\u31ff")
+_HAN = ("\u3005\u3007", "\u3400\u4dbf", "\u4e00\u9fff", "\uf900\ufaff", "\U00020000\U0003ffff")
+_JOINED = (*_THAI, *_HANGUL, *_HIRAGANA, *_KATAKANA, *_HAN)
 
 _GRAMMAR_ZH = """
     我们 你们 他们 这个 那个 这些 那些 什么 怎么样 怎么 怎样 如何 为什么 在哪里 哪里 在哪 哪个 哪些 是不是
@@ -39,19 +43,22 @@ _WEAK_KO = """
 
 def spaced(text: str) -> str:
     """Return a folded text with its runs as overlapping pairs, each run ended by its last character."""
-    return _RUN.sub(_pairs, text)
+    return _runs().sub(_pairs, text)
+
+
+def is_run(text: str) -> bool:
+    """Tell whether a text is all written without spaces, so that its pairs find it inside of any word."""
+    return all(_is(_JOINED, char) for char in text)
 
 
 def terms(chunk: str) -> Iterable[Term]:
     """Return what a chunk without spaces asks for: one term if several scripts are glued together."""
     pieces: list[Term] = []
-    at = 0
-    for run in _RUN.finditer(chunk):
-        pieces += word(chunk[at : run.start()])
-        pieces.append(_run(run[0]))
-        at = run.end()
-    pieces += word(chunk[at:])
-    if len(pieces) == 1 or at == 0:
+    runs = False
+    for joined, stretch in _stretches(_JOINED, chunk):
+        runs = runs or joined
+        pieces += [_run(stretch)] if joined else word(stretch)
+    if len(pieces) == 1 or not runs:
         return pieces
     strong = [piece for piece in pieces if not piece.weak and len(piece.text) > 1] or pieces
     parts = [part for piece in strong for part in (piece.whole, *piece.parts)]
@@ -59,28 +66,47 @@ def terms(chunk: str) -> Iterable[Term]:
     return [Term(chunk, _glued(chunk), once(*parts), needles=once(chunk, *needles))]
 
 
+@cache
+def _runs() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(map('-'.join, _JOINED))}]+")
+
+
+def _is(script: Iterable[str], char: str) -> bool:
+    return any(ends[0] <= char <= ends[1] for ends in script)
+
+
+def _stretches(script: Iterable[str], text: str) -> Iterator[tuple[bool, str]]:
+    """Cut a short text into what is written in a script and what is not."""
+    return ((inside, "".join(part)) for inside, part in groupby(text, lambda char: _is(script, char)))
+
+
 def _pairs(match: re.Match[str]) -> str:
-    run = match[0]
+    return _paired(match[0])
+
+
+def _paired(run: str) -> str:
     return f" {' '.join([run[i : i + 2] for i in range(len(run))])} "
 
 
 def _glued(chunk: str) -> str:
     """Return the phrase of a chunk of several scripts, which may go on in the text."""
-    last = _RUN.fullmatch(chunk, max((run.start() for run in _RUN.finditer(chunk)), default=0))
-    if not last:
-        return phrase(_RUN.sub(_pairs, chunk))
-    tokens = _RUN.sub(_pairs, chunk).split()
-    return f"{phrase(' '.join(tokens))}*" if len(last[0]) == 1 else phrase(" ".join(tokens[:-1]))
+    stretches = list(_stretches(_JOINED, chunk))
+    text = "".join(_paired(stretch) if joined else stretch for joined, stretch in stretches)
+    joined, last = stretches[-1]
+    if not joined:
+        return phrase(text)
+    tokens = text.split()
+    return f"{phrase(' '.join(tokens))}*" if len(last) == 1 else phrase(" ".join(tokens[:-1]))
 
 
 def _run(run: str) -> Term:
     """Return the term of a run without spaces: the run itself, and the pairs of what carries content."""
-    if re.fullmatch(f"[{_HANGUL}]+", run):
+    if all(_is(_HANGUL, char) for char in run):
         return _korean(run)
     if len(run) == 1:
         return Term(run, f"{phrase(run)}*", needles=(run,))
     whole = _pair_phrase(run)
-    if re.match(f"[{_THAI}]", run):
+    if _is(_THAI, run[0]):
         parts, content = _windows(run), [run]
     else:
         content = _content(run)
@@ -91,8 +117,8 @@ def _run(run: str) -> Term:
 
 def _parts(piece: str) -> Iterator[str]:
     """Yield what finds a piece of Han and Kana; Katakana is an alphabet, so its pairs say too little."""
-    for stretch in re.findall(f"[{_KATAKANA}]+|[^{_KATAKANA}]+", piece):
-        if re.match(f"[{_KATAKANA}]", stretch):
+    for alphabetic, stretch in _stretches(_KATAKANA, piece):
+        if alphabetic:
             yield stretch
             yield from _windows(stretch)
         else:
@@ -114,15 +140,24 @@ def _content(run: str) -> list[str]:
     """Cut the grammar out of a run of Han and Kana; an empty list when there was nothing else."""
     if len(run) < 3:
         return [run]
-    left = re.sub("|".join(_GRAMMAR_ZH.split()), " ", run) if len(run) > 3 else run
-    left = re.sub(f"[{_HIRAGANA}]+", _kana_content, left)
-    pieces = left.split()
+    left = _without(_GRAMMAR_ZH.split(), run) if len(run) > 3 else run
+    parts = (_kana_content(part) if kana else part for kana, part in _stretches(_HIRAGANA, left))
+    pieces = "".join(parts).split()
     return [piece for piece in pieces if len(piece) > 1] or pieces
 
 
-def _kana_content(match: re.Match[str]) -> str:
+def _without(grammar: Iterable[str], run: str) -> str:
+    """Return a run with a space for each of these words, of which the earlier one counts at any place."""
+    left, at = "", 0
+    while at < len(run):
+        said = next((each for each in grammar if run.startswith(each, at)), "")
+        left += " " if said else run[at]
+        at += len(said) or 1
+    return left
+
+
+def _kana_content(kana: str) -> str:
     """Keep a word in Hiragana if something is left of it without its particles and endings."""
-    kana = match[0]
     for part in sorted(_GRAMMAR_JA.split(), key=len, reverse=True):
         kana = kana.replace(part, "") if len(part) > 1 else kana.removesuffix(part).removeprefix(part)
     return f" {kana} " if len(kana) > 2 else " "
