@@ -259,6 +259,9 @@ def test_a_setting_is_written_where_it_is_asked_for(tmp_path):
     assert opened(tmp_path).config_value("card_chars")["value"] == "700"
     with pytest.raises(errors.BadSetting):
         memory.set_config("card_chars", "many", dry_run=True)
+    for key in ("git_token", "stage"):
+        with pytest.raises(errors.BadSetting):
+            memory.set_config(key, "branch", dry_run=True)
     with pytest.raises(errors.Refused):
         opened(tmp_path, project="home").set_config("capture", "off", project=True)
 

@@ -451,12 +451,15 @@ class Memory(Reading):
     def set_config(self, key: str, value: str, *, project: bool = False, dry_run: bool = False) -> Json:
         """Write a setting to the user's config.toml, or to the project's .lamina.toml."""
         from lamina.pipeline.spaces import project_file
-        from lamina.settings import parse_value, setting_named
         from lamina.settings.file import set_value
 
         file = project_file(self.workspace) if project else self._at.own.file
-        parsed = parse_value(setting_named(key), value) if dry_run else set_value(file, key, value)
-        return {"key": key, "value": parsed, "file": str(file)}
+        if not dry_run:
+            return {"key": key, "value": set_value(file, key, value), "file": str(file)}
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="lamina-dry-run-") as scratch:  # the same checks, another file
+            return {"key": key, "value": set_value(Path(scratch, file.name), key, value), "file": str(file)}
 
     def _wrote(self, result: Json, *, dry_run: bool) -> Json:
         from lamina.memory.writing import settle
