@@ -40,23 +40,6 @@ CJK = (
 )
 NAMES = ("parseTopicFile", "memory_search", "src/index.py", "retry-after", "HTTPServer", "v1.24.3")
 
-DRIVER = """
-import sys, argparse, json, time
-parser = argparse.ArgumentParser()
-parser.add_argument("query")
-parser.add_argument("--root")
-parser.add_argument("--json", action="store_true")
-args = parser.parse_args()
-from datetime import date
-from lamina.index.embedded import Embedded
-from lamina.index.source import StoreSource
-from lamina.pipeline import recall
-index = Embedded(args.root + "/index")
-index.refresh(StoreSource(args.root))
-found = recall.search(index, recall.question(args.query, scope="all"), today=date.today())
-print(json.dumps([hit._asdict() for hit in found.hits], ensure_ascii=False))
-"""
-
 
 class Row(NamedTuple):
     """One line of the table: what was measured, its value, and how it compares."""
@@ -193,8 +176,14 @@ class Held:
         return [(d.topic, d.heading, d.text) for r in self._readings.values() for d in r.documents]
 
 
-def measure(entries: int, command: Sequence[str] = (sys.executable, "-c", DRIVER)) -> list[Row]:
-    """Measure one size. `command` is what searches: it gets a query, --root and --json."""
+def installed() -> tuple[str, ...]:
+    """Return the command `lamina` of this environment."""
+    script = Path(sys.executable).with_name("lamina")
+    return (str(script),) if script.exists() else (sys.executable, "-m", "lamina")
+
+
+def measure(entries: int) -> list[Row]:
+    """Measure one size."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "store"
         make_store(root, entries)
@@ -206,7 +195,7 @@ def measure(entries: int, command: Sequence[str] = (sys.executable, "-c", DRIVER
         index.refresh(source)
         rows += [*warm_rows(entries, index), update_row(entries, root, index, source)]
         index.close()
-        return rows + cold_rows(entries, root, command)
+        return rows + cold_rows(entries, root)
 
 
 def age_files(root: Path) -> None:
@@ -257,14 +246,23 @@ def update_row(entries: int, root: Path, index: Embedded, source: StoreSource) -
     )
 
 
-def cold_rows(entries: int, root: Path, command: Sequence[str]) -> list[Row]:
+def cold_rows(entries: int, root: Path) -> list[Row]:
     bare = cpu_ms([sys.executable, "-c", "import sqlite3"])
-    query = " ".join(Text(1).words[100:2000:700])
-    cold = cpu_ms([*command, query, "--root", str(root), "--json"])
-    return [
-        Row(entries, "bare Python with sqlite3", f"{bare:.0f} ms CPU", "1"),
-        Row(entries, "cold search", f"{cold:.0f} ms CPU", f"{cold / bare:.1f} x bare"),
-    ]
+    rows = [Row(entries, "bare Python with sqlite3", f"{bare:.0f} ms CPU", "1")]
+    options = ["--root", str(root), "--scope", "all", "--json"]
+    words = Text(1).words
+    asked = {
+        "rare words": words[100:2000:700],
+        "common words": words[:3],
+        "no hit": ["nowhere"],
+        "Chinese": ["设备管理"],
+    }
+    for what, query in asked.items():
+        spent = cpu_ms([*installed(), "search", *query, *options])
+        rows.append(
+            Row(entries, f"lamina search, {what}", f"{spent:.0f} ms CPU", f"{spent / bare:.1f} x bare")
+        )
+    return rows
 
 
 def table(rows: Iterable[Row]) -> str:
