@@ -68,13 +68,24 @@ def _replaced(said: Sequence[Piece], before: Sequence[Piece], *, corrects: bool)
             return max(holding, key=lambda piece: (_shared(piece, said), before.index(piece)))
     if not corrects and not any(piece.has(cues.REPLACES) for piece in said):
         return None
-    chosen = [piece for piece in before if piece.who == "user" and piece.has(signs.CHOICE)]
+    # A choice is only taken back by one on the same subject: losing a decision is worse than keeping both.
+    chosen = [
+        piece
+        for piece in before
+        if piece.who == "user" and piece.has(signs.CHOICE) and _same_subject(piece, said)
+    ]
     if chosen and any(piece.has(signs.CHOICE) for piece in said):
         return chosen[-1]
     values = _values(said)
     differing = [piece for piece in before if _values([piece]) and values and not _values([piece]) <= values]
     best = max(differing, key=lambda piece: (_shared(piece, said), before.index(piece)), default=None)
-    return best if best is not None and _shared(best, said) > 0 else None
+    return best if best is not None and _same_subject(best, said) else None
+
+
+def _same_subject(piece: Piece, said: Sequence[Piece]) -> bool:
+    """Say whether both sides share a quarter of the shorter one's words: one common word makes no subject."""
+    mine, theirs = terms(piece.text), set[str]().union(*(terms(one.text) for one in said))
+    return 0 < min(len(mine), len(theirs)) <= 4 * len(mine & theirs)
 
 
 def _shared(piece: Piece, said: Sequence[Piece]) -> int:
