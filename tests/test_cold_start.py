@@ -18,7 +18,7 @@ ENTRIES = 10_000
 ROUNDS, RUNS = 4, 7
 
 START = "import sys; from lamina.interfaces.cli.main import main; code = main(); "
-LIBRARY = "__future__ argparse gc json locale pathlib sqlite3 unicodedata"
+LIBRARY = "__future__ argparse gc json locale math pathlib sqlite3 unicodedata"
 """What a search loads of the standard library, with all that comes along. Nothing else may."""
 OWN = """
     lamina errors
@@ -32,7 +32,7 @@ OWN = """
     store.tomlfile
 """
 HEAVY = """
-    typing dataclasses inspect contextlib hashlib shutil subprocess tempfile asyncio logging threading uuid email
+    typing dataclasses inspect hashlib shutil subprocess tempfile asyncio logging threading uuid email
     tomllib yaml tomlkit platformdirs textwrap difflib importlib.metadata runpy
 """
 
