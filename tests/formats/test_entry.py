@@ -52,6 +52,22 @@ def one_span(old, new):
 # ---- laws
 
 
+@given(topics(), st.data())
+def test_replacing_many_entries_at_once_is_replacing_one_after_the_other(text, given):
+    topic = parse_topic(text)
+    places = range(len(topic.entries))
+    chosen = given.draw(st.lists(st.sampled_from(places), unique=True)) if places else []
+    changes = {place: with_field(topic.entries[place], "Id", f"x-sem-{place:04d}") for place in chosen}
+    one_by_one = topic
+    for place, entry in changes.items():
+        one_by_one = one_by_one.replacing(place, entry)
+    at_once = topic.replacing_all(changes)
+    assert meaning(at_once.entries) == meaning(one_by_one.entries)
+    assert meaning(parse_topic(render_topic(at_once)).entries) == meaning(at_once.entries)
+    again = parse_topic(render_topic(at_once))
+    assert [entry.line for entry in again.entries] == [entry.line for entry in at_once.entries]
+
+
 @given(topics())
 def test_every_byte_survives_reading_and_writing(text):
     assert render_topic(parse_topic(text)) == text

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -455,3 +456,16 @@ def test_big_batches_cost_time_in_proportion(store: Store) -> None:
             batch.change(f"global-sem-{number:04d}", lambda entry: with_field(entry, "Importance", "4"))
     assert len(ids(store)) == 3550
     assert files.stamp(Path(store.root / "global/semantic.md")) is not None
+
+
+def test_naming_thousands_of_entries_takes_time_in_proportion(store: Store) -> None:
+    count = 3000
+    write(
+        store,
+        "global/semantic/things.md",
+        "# Things\n\n" + "".join(f"## Hand {number}\n\nBody.\n\n" for number in range(count)),
+    )
+    began = time.process_time()
+    remember(store, "One more")
+    assert time.process_time() - began < 20  # once a hundred
+    assert len({*ids(store)}) == count + 1

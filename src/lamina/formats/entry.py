@@ -12,7 +12,7 @@ gives `superseded`; any other status says nothing about trust. Else `Trust` deci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812  # `date` is a field's own name here
 
@@ -26,7 +26,16 @@ from lamina.formats.hashing import entry_hash
 from lamina.formats.ids import EntryId
 from lamina.formats.scope import Scope
 from lamina.formats.source import Ref, parse_sources
-from lamina.formats.structure import LABELS, ORDER, Field, fold, is_blank, plain_lines, split_lines
+from lamina.formats.structure import (
+    LABELS,
+    ORDER,
+    Field,
+    count_lines,
+    fold,
+    is_blank,
+    plain_lines,
+    split_lines,
+)
 
 __all__ = [
     "LABELS",
@@ -186,18 +195,23 @@ class Topic:
         else:
             preamble = _spaced(preamble, self.newline)
         entries.append(_fitted(entry, self.newline))
-        return self._with(preamble, entries, len(entries) - 1)
+        return self._with(preamble, entries, [len(entries) - 1])
 
     def replacing(self, index: int, entry: Entry) -> Topic:
         """Put an entry in the place of another; the blank lines behind it stay."""
+        return self.replacing_all({index: entry})
+
+    def replacing_all(self, changes: Mapping[int, Entry]) -> Topic:
+        """Put entries in the places of others, in time linear in the size of the topic."""
         entries = list(self.entries)
-        new = _fitted(entry, self.newline, whole=False)
-        text, _ = block.trailing(new.raw)
-        _, blanks = block.trailing(entries[index].raw)
-        if block.ends_open(text) and (blanks or index + 1 < len(entries)):
-            text += self.newline
-        entries[index] = replace(new, raw=text + blanks)
-        return self._with(self.preamble, entries, index)
+        for index, entry in changes.items():
+            new = _fitted(entry, self.newline, whole=False)
+            text, _ = block.trailing(new.raw)
+            _, blanks = block.trailing(entries[index].raw)
+            if block.ends_open(text) and (blanks or index + 1 < len(entries)):
+                text += self.newline
+            entries[index] = replace(new, raw=text + blanks)
+        return self._with(self.preamble, entries, sorted(changes))
 
     def removing(self, index: int) -> Topic:
         """Take an entry out, and with the last one the blank lines before it."""
@@ -209,20 +223,23 @@ class Topic:
                 entries[-1] = replace(entries[-1], raw=block.trailing(entries[-1].raw)[0])
             else:
                 preamble = block.trailing(preamble)[0]
-        return self._with(preamble, entries, min(index, max(len(entries) - 1, 0)))
+        return self._with(preamble, entries, [min(index, max(len(entries) - 1, 0))])
 
-    def _with(self, preamble: str, entries: list[Entry], changed: int) -> Topic:
-        loose = self.loose or (changed < len(entries) and block.read(entries[changed].raw)[3])
-        if loose:
+    def _with(self, preamble: str, entries: list[Entry], places: Sequence[int]) -> Topic:
+        """Make the topic of entries; those at `places` (sorted) are new, or follow one that is gone."""
+        if self.loose or any(block.read(entries[place].raw)[3] for place in places if place < len(entries)):
             return _settled(preamble, entries)
+        changed = places[0] if places else len(entries)
         line = 1 + len(split_lines(preamble.removeprefix(BOM))) if changed == 0 else entries[changed - 1].line
         if changed:
-            line += len(split_lines(entries[changed - 1].raw))
+            line += count_lines(entries[changed - 1].raw)
         for number in range(changed, len(entries)):
             entry = entries[number]
+            if number > places[-1] and entry.line == line and entry.newline == self.newline:
+                break  # the rest stands where it stood
             if entry.line != line or entry.newline != self.newline:
                 entries[number] = replace(entry, line=line, newline=self.newline)
-            line += len(split_lines(entry.raw))
+            line += count_lines(entry.raw)
         return Topic(preamble, tuple(entries), self.newline)
 
 
@@ -240,7 +257,7 @@ class Draft:
     layer: str
     topic: str
     date: Date
-    importance: int = IMPORTANCE
+    importance: int | None = IMPORTANCE
     source: str = ""
     evidence: str = ""
     volatility: str | None = None

@@ -49,6 +49,13 @@ def split_lines(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
+def count_lines(text: str) -> int:
+    """Count the lines of a text that `split_lines` gives."""
+    if "\r" in text:
+        return len(split_lines(text))
+    return text.count("\n") + (bool(text) and text[-1] != "\n")
+
+
 def plain_lines(text: str) -> list[str]:
     """Cut a text into its lines without their breaks, one for each line of `split_lines`."""
     if "\r" in text:

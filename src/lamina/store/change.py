@@ -82,14 +82,19 @@ class Work:
 
     def name_unnamed(self, new_id: Callable[[], str]) -> None:
         """Give each entry that a person wrote without an id its id."""
-        for place, entry in enumerate(self.topic.entries):
-            if not entry.id:
-                self.replace(place, with_field(entry, "Id", new_id()))
+        self.replace(
+            {
+                place: with_field(entry, "Id", new_id())
+                for place, entry in enumerate(self.topic.entries)
+                if not entry.id
+            }
+        )
 
-    def replace(self, place: int, entry: Entry) -> None:
-        """Put an entry in the place of another."""
-        self._become(self.topic.replacing(place, entry))
-        self._places = None
+    def replace(self, changes: dict[int, Entry]) -> None:
+        """Put entries in the places of others."""
+        if changes:
+            self._become(self.topic.replacing_all(changes))
+            self._places = None
 
     def _become(self, topic: Topic) -> None:
         self._topic = topic
@@ -116,7 +121,7 @@ class Change:
     def __init__(self, store: Store, rel: str) -> None:
         self.rel = rel
         self.path = store.layout.path(rel)
-        self.base = store.text(rel)
+        self.base = store.settled(rel)
         """The text on disk that the result replaces."""
         self.before = self.base
         """The text that an undo brings back."""
@@ -163,7 +168,7 @@ class Change:
 
     def rebase(self) -> None:
         """Apply the changes to the text that is on disk now."""
-        self.base = self.before = self._store.text(self.rel)
+        self.base = self.before = self._store.settled(self.rel)
         self.work = Work(self.base, self.work.title)
         self.foreign = True
         try:

@@ -225,7 +225,7 @@ def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
     """
     check(path, expected)
     try:
-        if isinstance(expected, str) and _exchanged(staged, path, expected):
+        if isinstance(expected, str) and exchange(staged, path, expected):
             return
         try:
             staged.replace(path)
@@ -236,13 +236,16 @@ def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
         raise unwritable(path, problem) from problem
 
 
-def _exchanged(staged: Path, path: Path, expected: str) -> bool:
+def exchange(staged: Path, path: Path, expected: str) -> bool:
     """Exchange a staged file with the one in place; what came out must be as expected, else it goes back."""
     from lamina.store.swap import swap
 
     own = staged.lstat().st_ino
-    if not swap(staged, path):
-        return False
+    try:
+        if not swap(staged, path):
+            return False
+    except FileNotFoundError:
+        raise _changed(path) from None
     for _ in range(_GIVE_BACK_TRIES):
         if staged.lstat().st_ino == own:
             raise _changed(path)

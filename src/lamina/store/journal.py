@@ -256,7 +256,7 @@ def _name(work: Work, said: tuple[str, str], id_: str) -> None:
 
     for place, entry in enumerate(work.topic.entries):
         if not entry.id and (entry.heading, entry.body) == said:
-            work.replace(place, with_field(entry, "Id", id_))
+            work.replace({place: with_field(entry, "Id", id_)})
             return
 
 

@@ -141,7 +141,7 @@ class Ledger:
     def _read(self, name: str, path: str, stamp: Stamp, problems: list[Problem]) -> None:
         racy = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _TICK_NS
         try:
-            data = files.read_bytes(Path(path))
+            data = files.read_settled(Path(path))
             print_ = files.fingerprint(data)
             record = self.records.get(name)
             if record is None or record.print != print_:

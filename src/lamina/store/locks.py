@@ -17,7 +17,9 @@ from lamina.store import files
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _FIRST_WAIT_S = 0.0005
-_LONGEST_WAIT_S = 0.02
+_WAIT_AT_GATE_S = 0.01
+_WAIT_AT_LOCK_S = 0.002
+"""Only one process at a time waits at the lock itself, so it may look often."""
 
 
 class _Taken(Exception):
@@ -63,19 +65,33 @@ def is_held(path: Path) -> bool:
 
 
 def _acquire(path: Path, timeout_s: float, *, shared: bool) -> Held:
+    """Wait for the lock behind a gate: who has just let it go can't overtake the one who waits for it."""
     deadline = time.monotonic() + timeout_s
+    try:
+        if timeout_s <= 0:
+            return _try(path, shared=shared)
+        gate = _wait(path.with_name(f"{path.name}.gate"), deadline, _WAIT_AT_GATE_S, shared=False)
+        try:
+            return _wait(path, deadline, _WAIT_AT_LOCK_S, shared=shared)
+        finally:
+            os.close(gate.handle)
+    except _Taken:
+        raise errors.Busy(
+            f"{path}: another process holds this lock",
+            "wait until it is done and run the command again",
+        ) from None
+
+
+def _wait(path: Path, deadline: float, longest_s: float, *, shared: bool) -> Held:
     wait = _FIRST_WAIT_S
     while True:
         try:
             return _try(path, shared=shared)
         except _Taken:
             if time.monotonic() >= deadline:
-                raise errors.Busy(
-                    f"{path}: another process holds this lock",
-                    "wait until it is done and run the command again",
-                ) from None
+                raise
         time.sleep(wait)
-        wait = min(wait * 2, _LONGEST_WAIT_S)
+        wait = min(wait * 2, longest_s)
 
 
 def _try(path: Path, *, shared: bool) -> Held:

@@ -211,6 +211,15 @@ class Store:
         files.refuse_links(self.root, rel)
         return files.read_optional(path)
 
+    def settled(self, rel: str) -> str | None:
+        """Return the text of a file that is going to be changed: not one that an editor is just saving."""
+        path = self.layout.path(rel)
+        files.refuse_links(self.root, rel)
+        try:
+            return files.decode(path, files.read_settled(path))
+        except errors.NoSuchFile:
+            return None
+
     def doubles(self) -> list[Problem]:
         """Report each id that two entries carry; the one that sorts first keeps it."""
         found: list[Problem] = []

@@ -287,7 +287,9 @@ class Writing:
         names = self._names(ledger)
         name = names.get("=" + title) or self._by_slug(names, title)
         if name is None:
-            slug = topic_slug(title, {key[1:] for key in names if key[0] == "!"})
+            slug = topic_slug(title)
+            if "!" + folded(slug) in names:
+                slug = topic_slug(title, {key[1:] for key in names if key[0] == "!"})
             name = names.get("/" + folded(slug)) or safe_name(f"{slug}.md")
             _name(names, name, title)
         rel = f"{scope.folder}/{layer}/{name}"
