@@ -1,7 +1,7 @@
 """Everything that is measured, in one run: import rate, cold and warm search, index build, one-file update.
 
-    make bench                          1,000, 10,000 and 100,000 entries, 1,000 transcripts
-    make bench ARGS="1000 10000"        these sizes only
+`make bench` takes 1,000, 10,000 and 100,000 entries and 1,000 transcripts; `make bench ARGS="1000 10000"`
+takes these numbers of entries only.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ def session(number: int) -> tuple[str, str]:
         turns.append(
             Said(
                 "user",
-                f"Let's use {thing} for the {part}, because {reason}. Step {step}, port {rng.randrange(3000, 9000)}.",
+                f"Let's use {thing} for the {part}, because {reason}. "
+                f"Step {step}, port {rng.randrange(3000, 9000)}.",
             )
         )
         output = "\n".join(f"{part}.py:{n}: value {rng.random():.6f}" for n in range(rng.randrange(5, 120)))
@@ -71,7 +72,8 @@ def session(number: int) -> tuple[str, str]:
         turns.append(
             Said(
                 "assistant",
-                f"The {part} now uses {thing}: {reason}. The tests pass; `{part.split()[0]}_{step}` holds the setting.",
+                f"The {part} now uses {thing}: {reason}. "
+                f"The tests pass; `{part.split()[0]}_{step}` holds the setting.",
             )
         )
     cwd, started = f"/home/dev/project-{number % 20}", STARTED + timedelta(hours=number)
@@ -123,7 +125,8 @@ def measure(count: int) -> list[str]:
         ("import again, nothing new", again),
     ):
         rows.append(
-            f"| {name} | {each.cpu_s:.2f} s | {each.cpu_s / parsing.cpu_s:.1f} | {size / each.cpu_s:.1f} | {each.rss_mb:.0f} MB |"
+            f"| {name} | {each.cpu_s:.2f} s | {each.cpu_s / parsing.cpu_s:.1f} "
+            f"| {size / each.cpu_s:.1f} | {each.rss_mb:.0f} MB |"
         )
     return rows
 

@@ -99,7 +99,7 @@ class Reply:
         return bool(self.form)
 
 
-class _Bad(ValueError):  # noqa: N818 - a verdict on a line, never seen outside
+class _Bad(ValueError):
     """A line or object that can't be used; the message is the reason."""
 
 

@@ -302,7 +302,7 @@ class Embedded:
         db.execute("COMMIT")
         return changes
 
-    def _locked(self, wait_s: float) -> AbstractContextManager[None]:
+    def _locked(self, wait_s: float) -> AbstractContextManager[object]:
         """Hold the lock of this index's writers."""
         from pathlib import Path
 
