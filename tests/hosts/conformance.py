@@ -457,6 +457,49 @@ class HostConformance(ABC):
             isinstance(item, Event) and item.author == Author.PERSON for item in found[len(whole) :]
         )
 
+    @pytest.mark.parametrize("depth", [110, 480, 970, 20_000])
+    @pytest.mark.parametrize(
+        ("opening", "inner", "closing"),
+        [
+            ("[", "", "]"),
+            ('{"result":', '"x"', "}"),
+            ('{"content":', '"x"', "}"),
+            ('{"a":', r'"\ud800"', "}"),
+        ],
+    )
+    def test_deep_nesting_anywhere_is_damage_and_reading_goes_on(
+        self, path: Path, depth: int, opening: str, inner: str, closing: str
+    ) -> None:
+        turns: list[Turn] = [
+            Said("user", "before"),
+            Said("user", "@nest@"),
+            Said("assistant", "@nest@"),
+            Tool("Bash", {"command": "@nest@", "other": "@nest@"}, "@nest@"),
+            Injected("@nest@", "SessionStart"),
+            Said("user", "after"),
+        ]
+        nest = opening * depth + inner + closing * depth
+        self.write(path, turns)
+        path.write_text(path.read_text(encoding="utf-8").replace('"@nest@"', nest), encoding="utf-8")
+        read = list(self.host.read(path))
+        words = [item.text for item in read if isinstance(item, Event) and item.author == Author.PERSON]
+        assert words == ["before", "after"]
+        assert any(isinstance(item, Damage) for item in read)
+
+    @pytest.mark.parametrize("in_place", [True, False])
+    def test_a_file_replaced_while_it_is_read_is_read_anew(self, path: Path, in_place: bool) -> None:
+        self.write(path)
+        transcript = self.host.read(path)
+        list(transcript)
+        changed = path.read_text(encoding="utf-8").replace("Retries are in, with 3 attempts.", "R" * 32)
+        changed = changed.replace("4 seconds", "9 seconds")
+        other = path if in_place else path.with_suffix(".new")
+        other.write_text(changed + self.render([Said("user", "Later.")], "s2"), encoding="utf-8", newline="")
+        other.replace(path)
+        texts = [event.text for event in self.events(path, transcript.position)]
+        assert "R" * 32 in texts
+        assert "Later." in texts
+
     def test_unknown_record_types_are_no_words(self, path: Path) -> None:
         whole = self.events(self.write(path))
         data = path.read_text(encoding="utf-8")

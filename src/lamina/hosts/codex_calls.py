@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from lamina.hosts.jsonlines import Json
+from lamina.hosts.jsonlines import Json, cleaned
 from lamina.hosts.reading import dict_of, distinct_paths, joined_text, named_paths, result_text, text_of
 
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
@@ -71,7 +71,7 @@ def _is_bad(code: Any) -> bool:
 
 def _parsed(text: str) -> Json:
     try:
-        return dict_of(json.loads(text))
+        return dict_of(cleaned(json.loads(text)))
     except (ValueError, RecursionError):
         return {}
 

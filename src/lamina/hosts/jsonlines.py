@@ -26,6 +26,8 @@ KEEP = 64 * 1024
 MAX_SQUEEZED = 8 * MIB
 #: A line above this is passed over.
 MAX_LINE = 64 * MIB
+#: No host nests deeper; what does would exhaust the stack of whoever walks through it.
+MAX_DEPTH = 100
 
 _BOM = b"\xef\xbb\xbf"
 _GAP = "\\n[… clipped …]\\n".encode()
@@ -48,6 +50,25 @@ class Record(NamedTuple):
     data: Json
 
 
+class _Trail(NamedTuple):
+    """The head of a file and the last bytes before a place, as they were read."""
+
+    head: bytes = b""
+    tail: bytes = b""
+
+    def after(self, raw: bytes) -> _Trail:
+        """Return the trail behind the next bytes."""
+        head = self.head
+        if len(head) < _HEAD_CHECKED:
+            head = (head + raw[:_HEAD_CHECKED])[:_HEAD_CHECKED]
+        long = len(raw) >= _TAIL_CHECKED
+        return _Trail(head, raw[-_TAIL_CHECKED:] if long else (self.tail + raw)[-_TAIL_CHECKED:])
+
+    def digest(self) -> str:
+        """Return the check of a position."""
+        return blake2b(self.head + self.tail, digest_size=12).hexdigest()
+
+
 class Lines:
     """The records of one file, streamed; `offset` and `line` tell how far it has come.
 
@@ -63,11 +84,13 @@ class Lines:
         self.offset = position.offset if position is not None and self.resumed else 0
         self.line = position.line if position is not None and self.resumed else 0
         self._ignore = ignore
+        self._start = position if self.resumed else None
+        self._trail = _Trail()
 
     def __iter__(self) -> Iterator[Record | Damage]:
         try:
             with self.path.open("rb", buffering=PIECE) as file:
-                file.seek(self.offset)
+                self._trail = _read_trail(file, self.offset)
                 if self.resumed:
                     self._finish_line(file)
                 yield from self._records(file)
@@ -84,6 +107,7 @@ class Lines:
             rest = file.readline(3)
             if rest.strip(b"\r\n") == b"":
                 self.offset += len(rest)
+                self._trail = self._trail.after(rest)
             else:
                 file.seek(self.offset)
                 self.line -= 1
@@ -92,8 +116,9 @@ class Lines:
         ignore = self._ignore
         while raw := file.readline(PIECE):
             size, reason = len(raw), ""
+            trail = self._trail.after(raw)
             if raw[-1:] != b"\n" and size == PIECE:
-                raw, size, reason = _squeeze(file, raw)
+                raw, size, reason, trail = _squeeze(file, raw, trail)
             whole = raw[-1:] == b"\n"
             number, end = self.line, self.offset + size
             if reason or (whole and ignore is not None and ignore(raw)):
@@ -106,11 +131,21 @@ class Lines:
                 yield Damage(str(self.path), number + 1, reason)
             for data in found:
                 yield Record(number, end, data)
-            self.offset, self.line = end, number + 1
+            self.offset, self.line, self._trail = end, number + 1, trail
 
     def position(self, offset: int, line: int, state: str = "") -> Position:
-        """Make a position that a later run can check."""
-        return Position(offset, line, digest_before(self.path, offset), state)
+        """Make a position that a later run can check.
+
+        The check covers what was read, not what stands there now: a file that was replaced or written anew
+        meanwhile does not fit it, so the next run starts over.
+        """
+        if self._start is not None and offset == self._start.offset:
+            check = self._start.check
+        elif offset == self.offset and offset:
+            check = self._trail.digest()
+        else:
+            check = digest_before(self.path, offset)
+        return Position(offset, line, check, state)
 
 
 def parse_line(raw: bytes) -> tuple[list[Json], str]:
@@ -122,8 +157,11 @@ def parse_line(raw: bytes) -> tuple[list[Json], str]:
         found, reason = ([value], "") if plain else _parse_odd(text)
     except (ValueError, RecursionError):
         found, reason = _parse_odd(text)
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and any(map(_is_too_deep, found)):
+        found = [data for data in found if not _is_too_deep(data)]
+        reason = f"nested deeper than {MAX_DEPTH} levels"
     if b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw or b"\\u0000" in raw):
-        found = [_cleaned(data) for data in found]
+        found = [cleaned(data) for data in found]
     return found, reason
 
 
@@ -145,22 +183,36 @@ def _parse_odd(text: str) -> tuple[list[Json], str]:
     return found, ""
 
 
-def _cleaned(value: Any) -> Any:
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def cleaned(value: Any) -> Any:
     """Replace lone surrogates and drop NULs everywhere, so that any text can be encoded later."""
     match value:
         case str():
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
         case dict():
-            return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+            return {cleaned(key): cleaned(item) for key, item in value.items()}
         case list():
-            return [_cleaned(item) for item in value]
+            return [cleaned(item) for item in value]
     return value
 
 
-def _squeeze(file: BinaryIO, first: bytes) -> tuple[bytes, int, str]:
+def _squeeze(file: BinaryIO, first: bytes, trail: _Trail) -> tuple[bytes, int, str, _Trail]:
     """Read the rest of a long line, keeping only head and tail of its long strings.
 
-    Returns the shortened line, the bytes it took in the file, and a reason if it can't be kept.
+    Returns the shortened line, the bytes it took in the file, a reason if it can't be kept, and the trail.
     """
     squeezer = _Squeezer()
     size, piece = 0, first
@@ -172,11 +224,13 @@ def _squeeze(file: BinaryIO, first: bytes) -> tuple[bytes, int, str]:
         if last:
             break
         piece = file.readline(PIECE)
+        trail = trail.after(piece)
     if size > MAX_LINE:
-        return b"\n" if last else b"", size, f"line over {MAX_LINE // MIB} MiB"
+        return b"\n" if last else b"", size, f"line over {MAX_LINE // MIB} MiB", trail
     if squeezer.size > MAX_SQUEEZED:
-        return b"\n" if last else b"", size, f"line over {MAX_SQUEEZED // MIB} MiB without its long texts"
-    return squeezer.line(), size, ""
+        reason = f"line over {MAX_SQUEEZED // MIB} MiB without its long texts"
+        return b"\n" if last else b"", size, reason, trail
+    return squeezer.line(), size, "", trail
 
 
 class _Squeezer:
@@ -271,19 +325,21 @@ def digest_before(path: Path, offset: int) -> str:
     """Digest the head of the file and the last bytes before `offset`; empty at 0 and if unreadable."""
     if offset <= 0:
         return ""
-    digest = blake2b(digest_size=12)
     try:
         with path.open("rb") as file:
-            digest.update(file.read(min(_HEAD_CHECKED, offset)))
-            start = max(0, offset - _TAIL_CHECKED)
-            file.seek(start)
-            tail = file.read(offset - start)
+            trail = _read_trail(file, offset)
     except OSError:
         return ""
-    if len(tail) != offset - start:
-        return ""
-    digest.update(tail)
-    return digest.hexdigest()
+    return trail.digest() if len(trail.tail) == min(offset, _TAIL_CHECKED) else ""
+
+
+def _read_trail(file: BinaryIO, offset: int) -> _Trail:
+    """Read what stands before `offset`; leaves the file there."""
+    file.seek(0)
+    head = file.read(min(_HEAD_CHECKED, offset))
+    start = max(0, offset - _TAIL_CHECKED)
+    file.seek(start)
+    return _Trail(head, file.read(offset - start))
 
 
 def is_unchanged(path: Path, position: Position) -> bool:
