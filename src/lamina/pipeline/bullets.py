@@ -55,30 +55,31 @@ class _Telling:
         self.kinds = {piece: kind(piece) for piece in self.pieces if piece.who == "user"}
 
     def told(self, *, wishing: bool) -> Iterator[Bullet]:
-        for failure in self.exchange.failures[:_FAILURES]:
-            if told := failed(failure, self.day):
-                self.seen |= terms(told.text)
-                yield told
+        broken = [
+            told for failure in self.exchange.failures[:_FAILURES] if (told := failed(failure, self.day))
+        ]
+        self.seen.update(*(terms(told.text) for told in broken))
         rest = [piece for piece in self.pieces if self.kinds.get(piece) != "remark"]
-        asks_status = any(piece.question and piece.who == "user" and piece.has(cues.STATUS) for piece in rest)
-        wishes = [] if asks_status else self._wishes(rest, wishing=wishing)
+        if any(piece.question and piece.who == "user" and piece.has(signs.STATUS) for piece in rest):
+            yield from broken
+            yield from self._main("status", rest)
+            return
+        wishes = self._wishes(rest, wishing=wishing)
         if wishes:
             self.seen.update(*(terms(piece.text) for piece in wishes))
             rest = [piece for piece in rest if not self._is_wish(piece, wishes)]
             if not any(piece.who == "user" for piece in rest):
-                wishes, rest = (
-                    [*wishes, *(piece for piece in rest if self._adds(piece) and not is_open(piece))],
-                    [piece for piece in rest if is_open(piece)],
-                )
-            yield self._bullet("preference", wishes)
-        left = [] if asks_status else [piece for piece in rest if is_open(piece)]
+                wishes = [*wishes, *(piece for piece in rest if self._adds(piece) and not is_open(piece))]
+                rest = [piece for piece in rest if is_open(piece)]
+        left = [piece for piece in rest if is_open(piece)]
         rest = [piece for piece in rest if piece not in left]
         if any(piece.who == "user" for piece in left):
             left = [piece for piece in left if piece.who == "user" or facts(piece.text)]
-        if asks_status:
-            yield from self._main("status", rest)
-        elif label := self._label(rest):
-            yield from self._main(label, rest)
+        label = self._label(rest)
+        main = list(self._main(label, rest)) if label else []
+        yield from _with_failures(main, broken)
+        if wishes:
+            yield self._bullet("preference", wishes)
         yield from self._open(left)
 
     def _wishes(self, pieces: Sequence[Piece], *, wishing: bool) -> list[Piece]:
@@ -143,7 +144,13 @@ class _Telling:
         """Give the agent's proposal that the person took."""
         if not self.exchange.accepted:
             return None
-        offers = [p for p in pieces if p.who == "assistant" and p.opens(cues.OFFERS) and not p.question]
+        offers = [
+            piece
+            for piece in pieces
+            if piece.who == "assistant"
+            and not piece.question
+            and (piece.opens(cues.OFFERS) or signs.RECOMMENDS.search(piece.said))
+        ]
         return next(
             (p for p in offers if p.has(signs.CHOICE) or not is_task(replace(p, text=shorter(p)))), None
         )
@@ -154,7 +161,7 @@ class _Telling:
         head = self._head(label, pieces)
         if head is None:
             return
-        subject = self._subject(head, pieces)
+        subject = self._subject(head, pieces) if label != "correction" else None
         self.seen |= terms(head.text)
         kept = details(
             [piece for piece in pieces if piece is not subject], head, self.seen, self._want(label)
@@ -257,6 +264,18 @@ class _Telling:
         return best.said, best.who
 
 
+def _with_failures(main: list[Bullet], broken: list[Bullet]) -> list[Bullet]:
+    """Tell a tool's failures inside the repair that they belong to, else in front of it."""
+    if len(main) != 1 or main[0].label not in {"fix", "failure"} or not broken:
+        return [*broken, *main]
+    one = main[0]
+    head, *rest = sentences(one.text)
+    label = "fix" if any(each.label == "fix" for each in broken) else one.label
+    text = joined([head, *(each.text for each in broken), *rest])
+    last = max(one.last, *(each.last for each in broken))
+    return [replace(one, label=label, text=text, last=last)]
+
+
 def _announced(piece: Piece) -> Piece:
     """Drop the announcement in front of a preference."""
     head, colon, rest = piece.text.partition(": ")
@@ -276,7 +295,7 @@ def _answer_label(pieces: Sequence[Piece]) -> str:
     told = [piece for piece in pieces if piece.who == "assistant"]
     if any(piece.code for piece in told):
         return "how-to"
-    if told and 2 * sum(piece.has(cues.SETUP) for piece in told) > len(told):
+    if told and 2 * sum(piece.has(signs.SETUP) for piece in told) > len(told):
         return "environment"
     return "finding"
 

@@ -9,7 +9,7 @@ label, one too many a wrong one, so the rows stay short and general.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 Table = tuple[str, ...]
 
@@ -219,7 +219,10 @@ WORKED = (
         r"läuft jetzt|jetzt geht"
     ),
     r"ça (?:marche|fonctionne|a marché)|résolu\w*|corrigée?|réglé|c'est bon",
-    r"(?:eso|ya) (?:lo )?(?:funcion\w+|arregl\w+|solucion\w+)|resuelto|arreglado|solucionado",
+    (
+        r"ya (?:cuadra|va|está)\b|(?:eso|ya) (?:lo )?(?:funcion\w+|arregl\w+|solucion\w+)|resuelto|"
+        r"arreglado|solucionado"
+    ),
     r"помогло|заработал\w*|исправлен\w*|решен\w*|теперь работает|починил\w*",
     r"好了|解决了|修好了|可以了|成功了|正常了|搞定|生效了|没问题了",
     r"直りました|直った|動きました|動いた|解決しました|解決した|うまくいき|治りました|通りました",
@@ -256,7 +259,8 @@ OPEN = (
     ),
     r"à faire|reste|prochaine?|plus tard|demain|en (?:cours|attente)|bloqué|pas encore",
     (
-        r"pendientes?|próxim\w+|más tarde|mañana|en (?:curso|progreso)|bloquead\w+|falta\w*|todavía no|"
+        r"pendientes?|próxim\w+|más tarde|mañana|en (?:curso|progreso)|bloquead\w+|falta(?:n)? (?:por|"
+        r"hacer)|todavía no|"
         r"por hacer"
     ),
     r"осталось|следующ\w+|позже|завтра|в процессе|ожида\w+|заблокирован\w*|ещё не|пока не",
@@ -322,37 +326,6 @@ OFFERS = (
 )
 """A proposal of the agent's, as a question or a suggestion."""
 
-STATUS = (
-    (
-        r"status|where (?:are|were) we|where (?:is|are) (?:the|both|all|my)|progress|summary|recap|"
-        r"catch me up|left off|overview of where"
-    ),
-    r"stand der|wo stehen wir|status|zusammenfassung|fortschritt",
-    r"où en (?:est|sommes)|état|statut|résumé|avancement",
-    r"estado|dónde (?:vamos|estamos)|resumen|progreso|avance",
-    r"статус|на чём мы|где мы|итог|прогресс|сводк\w+",
-    r"进度|状态|进展|到哪|总结一下|现状",
-    r"進捗|状況|どこまで|まとめ|ステータス",
-    r"진행 상황|상태|어디까지|요약|현황",
-)
-"""The person asks how things stand."""
-
-SETUP = (
-    (
-        r"ports?\b|localhost|env(?:ironment)? (?:vars?|variables?)|\.env|version|commands?|install\w*|"
-        r"runs? on|python \d|node \d|credentials|config(?:uration)?|host(?:name)?|docker|directory|"
-        r"startup|locally"
-    ),
-    r"umgebungsvariable\w*|befehl\w*|installier\w*|läuft auf|verzeichnis|konfiguration",
-    r"variables? d'environnement|commandes?|installe\w*|tourne sur|répertoire|configuration",
-    r"variables? de entorno|comandos?|instala\w*|corre en|directorio|configuración",
-    r"переменн\w+ окружения|команд\w+|установ\w+|порт\w*|каталог|конфигурац\w+",
-    r"端口|环境变量|命令|安装|版本|目录|配置|运行在",
-    r"ポート|環境変数|コマンド|インストール|バージョン|ディレクトリ|設定",
-    r"포트|환경 ?변수|명령|설치|버전|디렉터리|설정",
-)
-"""Facts about the machine and the tools."""
-
 LOST = re.compile(
     r"(?:(?<!\w)(?:instead of|rather than|(?<=[,;—–(] )not|statt|anstatt|au lieu d[eu]|plutôt qu[e']|"
     r"en lugar de|en vez de|вместо)\s+|而不是|代替|のではなく)\s*"
@@ -361,8 +334,26 @@ LOST = re.compile(
 )
 """What a choice was made against, as the first group."""
 
+_PLAIN = 4  # rows that text without any letter outside ASCII can match
 _SPACED = 5  # rows whose languages separate words
 _LETTER = r"[A-Za-z0-9_À-ɏЀ-ӿ]"  # so that a word glued to an unspaced script is found, too
+
+
+@lru_cache(maxsize=16_384)  # a statement is asked about again and again
+def has(table: Table, text: str) -> bool:
+    """Say whether a text holds a cue."""
+    return (_plainly(table) if text.isascii() else anywhere(table)).search(text) is not None
+
+
+@lru_cache(maxsize=16_384)
+def opens(table: Table, text: str) -> bool:
+    """Say whether a text begins with a cue."""
+    return ahead(table).match(text) is not None
+
+
+@cache
+def _plainly(table: Table) -> re.Pattern[str]:
+    return re.compile(_alternatives(table[:_PLAIN]), re.IGNORECASE)
 
 
 @cache

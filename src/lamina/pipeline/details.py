@@ -11,10 +11,11 @@ from lamina.pipeline.exchanges import Piece, facts, terms
 
 _SHARE = 0.4  # of the agent's characters: less loses answers, more adds little on either half of a set
 _LEAST, _MOST = 140, 400
+_BUSY, _BUSY_SHARE = 240, 0.5  # with tools at work the words are few beside what the tools put out
 _CLOSING = 700  # after long work on its own the agent's last message is the account of it
 _LONG, _TOOLS = 4, 12  # messages of the agent, or tool calls, that make an exchange long
 _REPAIRS = 2  # statements on the cause and the remedy that are kept whatever their length
-_MINIMUM = 0.07  # new words for a character below which a detail is not worth its place
+_MINIMUM = 0.075  # new words for a character below which a detail is not worth its place
 _TELLING = 2  # words that a detail without facts must have more of
 _REMARKS = 0.25  # added to a detail's worth for each cue that it carries
 _LIGHT = 60  # characters of a remark that all is well now
@@ -33,35 +34,38 @@ def details(pieces: Sequence[Piece], head: Piece, seen: set[str], want: Want) ->
     """Give what is kept beside the head, in its order; `seen` takes in the words of what was chosen."""
     said = [piece for piece in pieces if piece is not head and piece.who == "user"]
     answers = [piece for piece in pieces if piece is not head and piece.who == "assistant"]
-    room = min(_MOST, max(_LEAST, _SHARE * sum(len(piece.text) for piece in answers)))
+    least, share = (_BUSY, _BUSY_SHARE) if want.tools else (_LEAST, _SHARE)
+    room = min(_MOST, max(least, share * sum(len(piece.text) for piece in answers)))
     last = closing(answers, want.tools)
-    orders = [
-        piece
-        for piece in said
-        if is_task(piece) and (last or (head.who == "assistant" and _covered(piece, head)))
-    ]
-    kept = _said([piece for piece in said if piece not in orders], seen)
+    spent = [piece for piece in said if _is_spent(piece, head, alone=bool(last))]
+    kept = _said([piece for piece in said if piece not in spent], seen)
     if last or want.whole:
         answers, room = last or answers, _CLOSING
-    if want.repair:
-        for piece in [one for one in answers if one.has(cues.REMEDY) and not one.has(cues.UNSURE)][:_REPAIRS]:
-            if not echoes(piece, seen) and _tells(piece):
-                kept.append(piece)
-                seen |= terms(piece.text)
-                room -= len(piece.text)
-    first = next((piece for piece in answers if _tells(piece) and piece not in kept), None)
-    if first and not first.has(smalltalk.PRAISES) and not echoes(first, seen) and len(first.text) < room:
-        kept.append(first)
-        seen |= terms(first.text)
-        room -= len(first.text)
+    fit = [piece for piece in answers if _tells(piece) and not piece.has(smalltalk.PRAISES)]
+    causes = [piece for piece in fit if piece.has(cues.REMEDY) and not piece.has(cues.UNSURE)]
+    for piece in causes[:_REPAIRS] if want.repair else ():
+        room -= _keep(piece, kept, seen, _CLOSING)
+    openings = [fit, [piece for piece in fit if piece.seq == answers[-1].seq] if want.tools else []]
+    for some in openings:  # the first word on the matter, and the outcome of work with tools
+        new = next((piece for piece in some if piece not in kept and not echoes(piece, seen)), None)
+        room -= _keep(new, kept, seen, room) if new else 0
     kept += worthiest([piece for piece in answers if piece not in kept], seen, room)
     return sorted(kept, key=pieces.index)
+
+
+def _keep(piece: Piece, kept: list[Piece], seen: set[str], room: float) -> int:
+    """Keep a statement that is new and fits; give the room it takes."""
+    if piece in kept or echoes(piece, seen) or len(piece.text) >= room:
+        return 0
+    kept.append(piece)
+    seen |= terms(piece.text)
+    return len(piece.text)
 
 
 def closing(answers: Sequence[Piece], tools: int) -> list[Piece]:
     """Give the statements of the last message, and those that name a cause, where the agent sent many."""
     seqs = sorted({piece.seq for piece in answers})
-    if len(seqs) < 2 or (len(seqs) < _LONG and tools < _TOOLS):
+    if not seqs or (len(seqs) < _LONG and tools < _TOOLS):
         return []
     return [
         piece
@@ -100,14 +104,19 @@ def worthiest(pieces: Sequence[Piece], seen: set[str], room: float) -> list[Piec
     return kept
 
 
-def _covered(order: Piece, head: Piece) -> bool:
-    """Say whether the head tells of what an order asked for."""
-    words = terms(order.text)
-    return 2 * len(words & terms(head.text)) >= len(words)
+def _is_spent(said: Piece, head: Piece, *, alone: bool) -> bool:
+    """Say whether the head tells of what was asked for, or `alone` made the asking only the beginning."""
+    if said.has(cues.CONSTRAINT) or said.opens(cues.FORBIDS):
+        return False
+    words, told = terms(said.text), head.who == "assistant"
+    covered = told and is_task(said) and 2 * len(words & terms(head.text)) >= len(words)
+    return covered or (alone and (is_task(said) or (told and not facts(said.text))))
 
 
 def _tells(piece: Piece) -> bool:
-    return not piece.question and bool(facts(piece.text) or len(terms(piece.text)) > _TELLING)
+    if piece.question or (piece.has(cues.WORKED) and len(piece.text) < _LIGHT):
+        return False
+    return facts(piece.text) > 0 or len(terms(piece.text)) > _TELLING
 
 
 def is_task(piece: Piece) -> bool:
@@ -119,7 +128,7 @@ def is_task(piece: Piece) -> bool:
 def echoes(piece: Piece, seen: set[str]) -> bool:
     """Say whether a piece mostly repeats what stands already and names nothing new."""
     words = terms(piece.text)
-    named = terms(" ".join(re.findall("`([^`]+)`", piece.text)))
+    named = terms(" ".join(re.findall("`([^`]+)`", piece.text))) | {word for word in words if word.isdigit()}
     return 2 * len(words & seen) > len(words) and named <= seen
 
 
@@ -133,5 +142,4 @@ def _worth(text: str, seen: set[str]) -> float:
 def _factor(piece: Piece) -> float:
     """Weigh a piece by its cues; doubt halves it."""
     strong = sum(piece.has(table) for table in (cues.REASON, cues.REMEDY, signs.WHY))
-    weak = piece.has(cues.UNSURE) or (piece.has(cues.WORKED) and len(piece.text) < _LIGHT)
-    return (1 + _REMARKS * strong) * (0.5 if weak else 1.0)
+    return (1 + _REMARKS * strong) * (0.5 if piece.has(cues.UNSURE) else 1.0)

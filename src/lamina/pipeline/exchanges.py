@@ -32,6 +32,13 @@ _OFTEN = re.compile(
 _RULE = re.compile(
     r"(?:^|[,;:—–] |\b(?:and|please|so|but|you|we|i|nobody) )(?:always|never|don't|do not)\b", re.IGNORECASE
 )
+_ACCOUNT = re.compile(
+    r"(?:done|completed?|finished|erledigt|fertig|fait|terminé|hecho|готово|完成|完了|완료)\s*[:：]",
+    re.IGNORECASE,
+)
+_WONDERS = re.compile(
+    r"(?:who|why|how come|what's|what is|where|warum|pourquoi|por qué|почему)\b", re.IGNORECASE
+)
 _LOWER = re.compile(r"[a-zß-öø-ÿа-яё]+(?:['’]\w+)?[ ,:;-]")
 _SHORT_REMARK = 48
 _STEM = 7  # letters of a word that tell whether it is new: enough for most endings in most languages
@@ -87,6 +94,12 @@ def unspaced(word: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
+def _own_words(text: str) -> str:
+    """Leave out code and what is quoted: cues in them are somebody else's."""
+    return _ASIDE.sub("`", text)
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One statement of an exchange: `text` as it is kept, `said` as it stood, `first` of its message."""
@@ -101,12 +114,12 @@ class Piece:
 
     def has(self, *tables: cues.Table) -> bool:
         """Say whether the piece carries a cue of any of the tables."""
-        told = _ASIDE.sub("`", self.said)
-        return any(cues.anywhere(table).search(told) for table in tables)
+        told = _own_words(self.said)
+        return any(cues.has(table, told) for table in tables)
 
     def opens(self, table: cues.Table) -> bool:
         """Say whether the piece begins with a cue."""
-        return cues.ahead(table).match(self.said) is not None
+        return cues.opens(table, self.said)
 
     @property
     def standing(self) -> bool:
@@ -209,7 +222,8 @@ def _continues(before: Exchange, said: list[Statement], known: set[str]) -> bool
     asks = any(_asks(one.text) for one in said)
     words = set[str]().union(*(terms(one.text) for one in said))
     opening, new = said[0].text, _count(words - known)
-    if cues.ahead(cues.SAID_WRONG).match(opening):
+    lost = (terms(found[1]) for one in said for found in cues.LOST.finditer(one.text))
+    if cues.opens(cues.SAID_WRONG, opening) or any(gone and gone <= known for gone in lost):
         return False
     fails = cues.anywhere(cues.FAILURE).search(opening) is not None
     answers = before.asks and len(opening) <= _ANSWER and not (asks or fails)
@@ -256,8 +270,10 @@ def _pieces(said: Iterable[Statement], who: str, seq: int) -> Iterator[Piece]:
     """Clean statements; what only acknowledges, rates, narrates or asks back is dropped."""
     first = True
     for one in said:
-        text = _without_lead(one.text)
+        text = one.text if one.listed and _ACCOUNT.match(one.text) else _without_lead(one.text)
         question = _asks(one.text)
+        if question and who == "user" and signs.REQUESTS.match(one.text):
+            question, text = False, text.rstrip("?？ ")
         if not terms(text) or cues.ahead(smalltalk.NARRATES).match(text):
             continue
         if who == "assistant":
@@ -281,7 +297,8 @@ def pieces_of(text: str, who: str, seq: int) -> list[Piece]:
 
 def _asks(text: str) -> bool:
     end = text.rstrip("\"'”’)*_` ")[-2:]
-    return end.endswith(("?", "？")) or end in {"か。", "吗。", "呢。", "까."}
+    wonders = not text.rstrip().endswith((".", "!", ":")) and _WONDERS.match(text) is not None
+    return wonders or end.endswith(("?", "？")) or end in {"か。", "吗。", "呢。", "까."}
 
 
 def _without_lead(text: str) -> str:

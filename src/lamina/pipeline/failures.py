@@ -12,7 +12,7 @@ from lamina.pipeline.headings import HEADING
 from lamina.pipeline.relevance import Failure
 from lamina.pipeline.statements import sentences
 
-_QUOTE = 48  # characters of a quote: enough to know the place again
+_QUOTE = 44  # characters of a quote: enough to know the place again
 
 
 def failed(failure: Failure, day: date) -> Bullet | None:

@@ -38,11 +38,12 @@ def split(text: str) -> tuple[str, str]:
         if found["clean"] and (found["clean"] not in _COLONS or found.start() >= _LEADS)
     ]
     lists = [found for found in breaks if found["clean"] in _COLONS and _LIST.search(first[found.end() :])]
-    if lists or (clean and len(first) > limit):
+    long = len(_neat(first)) > limit
+    if lists or (clean and long):
         at = lists[0] if lists else clean[-1]
         tail = first[at.end() :]
         return _neat(first[: at.start()]), f"{tail[:1].upper()}{tail[1:]} {rest}".strip()
-    if len(first) <= limit:
+    if not long:
         return _neat(first) or text, rest
     return _neat(first[: breaks[-1].start()] if breaks else _words(first, limit)), text
 

@@ -9,12 +9,13 @@ from lamina.pipeline import cues, signs, smalltalk
 from lamina.pipeline.details import is_task
 from lamina.pipeline.exchanges import Piece, capital, ended, terms
 from lamina.pipeline.headings import limit_of, matter_of, short
+from lamina.pipeline.kinds import is_announcement
 from lamina.pipeline.topics import keys
 
 _TELLING = 2  # words that a heading must have more of
 _AGAIN = 0.6  # of a question's words
 _MATTER = 32  # characters of a subject that can lead a sentence
-_OVER = 8  # characters by which a heading with its subject may be longer: its end can be cut
+_OVER = 1  # characters by which a heading with its subject may be longer: its end can be cut
 
 
 def is_slight(piece: Piece) -> bool:
@@ -36,7 +37,12 @@ def results(answers: Sequence[Piece], said: Sequence[Piece]) -> list[Piece]:
         if short(piece.text, limit_of(piece.text))
         and len(terms(piece.text) & asked) >= min(2, len(asked) / 2)
         and len(terms(piece.text)) > _TELLING
-        and not ("; " in piece.text or piece.code or piece.has(cues.UNSURE) or piece.opens(smalltalk.PRAISES))
+        and not (
+            piece.text.count("; ") > 1
+            or piece.code
+            or piece.has(cues.UNSURE)
+            or piece.opens(smalltalk.PRAISES)
+        )
     ]
     return sorted(fit, key=lambda piece: piece.seq != last)
 
@@ -50,9 +56,19 @@ def restates(answer: Piece, question: Piece) -> bool:
 def headed(head: Piece, label: str, subject: Piece | None, kept: list[str]) -> list[str]:
     """Write a bullet's sentences, the subject in front of the head or what follows if neither names it."""
     text = shorter(head)
+    advised = signs.RECOMMENDS.search(text) if head.who == "assistant" else None
+    if advised and len(terms(text[advised.end() :])) > _TELLING:
+        front, text = text[: advised.start()].strip(" ,"), capital(text[advised.end() :].lstrip(" ,:，、"))
+        kept = [ended(front), *kept] if len(terms(front)) > _TELLING else kept
     if label in {"fix", "failure"}:
         text = _reported(text)
-    if label == "finding" and head.who == "user" and is_task(head) and " " in matter_of(head.text):
+    if (
+        label == "finding"
+        and head.who == "user"
+        and is_task(head)
+        and is_announcement(head)
+        and " " in matter_of(head.text)
+    ):
         text = capital(ended(matter_of(head.text)))
     named = matter_of(subject.text) if subject else ""
     wanted, there = keys(named), keys(" ".join([text, *kept]))

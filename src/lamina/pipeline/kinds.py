@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from lamina.pipeline import cues, signs, smalltalk
 from lamina.pipeline.exchanges import Piece, facts, is_common, terms
@@ -11,6 +12,7 @@ from lamina.pipeline.topics import keys, phrases
 _SHORT = 60  # characters: a sentence without any cue that is shorter goes on with a wish before it
 
 
+@lru_cache(maxsize=1024)
 def kind(piece: Piece) -> str:
     """Name a person's statement.
 
@@ -21,6 +23,7 @@ def kind(piece: Piece) -> str:
         ("remark", lambda: is_remark(piece)),
         ("question", lambda: piece.question),
         ("doubt", lambda: piece.has(cues.UNSURE)),
+        ("decision", lambda: piece.has(signs.CHOICE) and not piece.has(cues.PREFERENCE)),
         ("preference", lambda: piece.standing),
         ("open", lambda: is_open(piece)),
         ("decision", lambda: piece.has(signs.CHOICE)),
@@ -37,6 +40,7 @@ def is_open(piece: Piece) -> bool:
     return piece.who == "user" and piece.has(cues.OPEN) and not piece.has(signs.DONE)
 
 
+@lru_cache(maxsize=1024)
 def is_remark(piece: Piece) -> bool:
     """Say whether a statement only reacts: agrees, thanks, confirms, rates, greets."""
     said = signs.ASIDE.sub("", piece.said, count=1) if signs.ASIDE.match(piece.said) else piece.said

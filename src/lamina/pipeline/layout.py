@@ -8,7 +8,7 @@ from datetime import date
 
 from lamina.formats.decision import Decision, render_decision
 from lamina.pipeline import cues, signs
-from lamina.pipeline.exchanges import capital, joined
+from lamina.pipeline.exchanges import capital, joined, terms
 from lamina.pipeline.headings import HEADING, limit_of, short, split
 from lamina.pipeline.statements import sentences
 
@@ -65,7 +65,7 @@ def _goes_on(sentence: str) -> bool:
         cues.anywhere(table).search(sentence) for table in (cues.PREFERENCE, cues.CONSTRAINT, signs.CHOICE)
     )
     return signs.FOLLOWS.match(sentence) is not None or (
-        not standing and len(sentence) <= 32 and cues.ahead(cues.FORBIDS).match(sentence) is None
+        not standing and len(terms(sentence)) <= 1 and not cues.opens(cues.FORBIDS, sentence)
     )
 
 

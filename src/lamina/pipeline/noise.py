@@ -219,10 +219,16 @@ def without_openers(text: str) -> str:
     while text:
         end = _SENTENCE.search(text)
         first = text[: end.end()] if end else text
-        if len(first) > 200 or not _opens(first.strip(" *_#`>-✅✓🎉👍\n\t")):
+        if _leads_list(text, len(first)) or len(first) > 200 or not _opens(first.strip(" *_#`>-✅✓🎉👍\n\t")):
             return text
         text = text[len(first) :].lstrip(" \n\t*_")
     return text
+
+
+def _leads_list(text: str, end: int) -> bool:
+    """Say whether the words up to `end` are the head of a list: "Done:" above items tells what they are."""
+    head, rest = text[:end].rstrip(" *_\n"), text[end:].lstrip(" *_")
+    return head.endswith((":", "：")) and rest.lstrip("\n")[:2] in {"- ", "* ", "• ", "1."}
 
 
 def _opens(sentence: str) -> bool:

@@ -68,11 +68,12 @@ def _replaced(said: Sequence[Piece], before: Sequence[Piece], *, corrects: bool)
             return max(holding, key=lambda piece: (_shared(piece, said), before.index(piece)))
     if not corrects and not any(piece.has(cues.REPLACES) for piece in said):
         return None
-    # A choice is only taken back by one on the same subject: losing a decision is worse than keeping both.
+    back = any(signs.BACK.search(piece.said) for piece in said)
+    # Taken back outright, or by one on the same subject: losing a decision is worse than keeping both.
     chosen = [
         piece
         for piece in before
-        if piece.who == "user" and piece.has(signs.CHOICE) and _same_subject(piece, said)
+        if piece.who == "user" and piece.has(signs.CHOICE) and (back or _same_subject(piece, said))
     ]
     if chosen and any(piece.has(signs.CHOICE) for piece in said):
         return chosen[-1]
@@ -101,9 +102,8 @@ def _parted(piece: Piece, said: Sequence[Piece]) -> tuple[Piece, Piece | None]:
     items = piece.text.rstrip(".").split("; ")
     if len(items) < 2:
         return piece, None
-    lost = {word for one in said for found in cues.LOST.finditer(one.said) for word in terms(found[1])}
-    words = lost or set[str]().union(*(terms(one.text) for one in said))
-    worst = max(items, key=lambda item: len(terms(item) & words))
+    words = {part for one in said for word in terms(one.text) for part in word.split("-")}
+    worst = max(items, key=lambda item: sum(word in item.casefold() for word in words))
     rest = "; ".join(item for item in items if item is not worst)
     if worst is items[0] and ": " in worst:
         lead, worst = worst.split(": ", 1)
@@ -116,4 +116,7 @@ def _says_same(piece: Piece, gone: Piece, said: Sequence[Piece]) -> bool:
     mine, theirs = terms(piece.text), terms(gone.text)
     named = {value for value in _values([gone]) - _values(said) if any(char.isalpha() for char in value)}
     carried = piece.who == "assistant" != gone.who and piece.seq > gone.seq and bool(named & _values([piece]))
+    carried = carried or (
+        piece.who == "assistant" and piece.seq > gone.seq and 2 * len(mine & theirs) > len(theirs)
+    )
     return carried or (bool(mine) and len(mine & theirs) >= 0.7 * len(mine | theirs))

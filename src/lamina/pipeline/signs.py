@@ -16,7 +16,8 @@ CHOICE = (
         r"migrat\w+ (?:to|from|off)|mov(?:e|ing) (?:to|away)|go back to|stick(?:ing)? (?:with|to)|"
         r"opt(?:ed)? for|start with|instead of|rather than|no longer|"
         r"(?:i|we)(?:'d| would)? (?:want|like)(?= (?!to\b|you\b|us\b|it\b|me\b|them\b|this\b|that\b))|"
-        r"stay(?:ing)? (?:with|on)|keep using|\S+ only[,.;](?! when)"
+        r"by default|let's .{3,60} so (?:that )?\w+|stay(?:ing)? (?:with|on)|keep using|"
+        r"\S+ only[,.;](?! when)"
     ),
     (
         r"(?:wir|ich) (?:nehmen?|nutzen?|verwenden?|setzen?)|nehmen wir|nutzen wir|verwenden wir|"
@@ -27,7 +28,10 @@ CHOICE = (
         r"au lieu de"
     ),
     r"vamos a usar|usemos|usaremos|decidi\w+|elegi\w+|optamos|nos quedamos con|en (?:lugar|vez) de",
-    r"использу(?:ем|ю)|давай\w* использовать|решили|выбра\w+|остаёмся|остановились на|вместо",
+    (
+        r"использу(?:ем|ю)|давай\w* использовать|решили|перейд\w+|переходим|выбра\w+|остаёмся|"
+        r"остановились на|вместо"
+    ),
     r"决定|采用|选用|选择|就用|我们用|改用|继续用|统一用|不用|用\s?[A-Za-z]",
     r"を使います|を使いましょう|を使おう|を採用|に決め|にしましょう|に統一|ではなく|でお願いします|をやめ",
     r"사용하기로|사용합니다|쓰기로|하기로 (?:했|결정)|채택|결정했|유지하기로|대신",
@@ -45,6 +49,37 @@ WHY = (
     r"때문|위해|라서|아서",
 )
 """Says outright why something is so."""
+
+STATUS = (
+    (
+        r"status|where (?:are|were) we|where (?:is|are) (?:the|both|all|my)|progress|summary|recap|"
+        r"catch me up|left off|overview of where"
+    ),
+    r"stand der|wo stehen wir|status|zusammenfassung|fortschritt",
+    r"où en (?:est|sommes)|état|statut|résumé|avancement",
+    r"estado|dónde (?:vamos|estamos)|resumen|progreso|avance",
+    r"статус|на чём мы|где мы|итог|прогресс|сводк\w+",
+    r"进度|状态|进展|到哪|总结一下|现状",
+    r"進捗|状況|どこまで|まとめ|ステータス",
+    r"진행 상황|상태|어디까지|요약|현황",
+)
+"""The person asks how things stand."""
+
+SETUP = (
+    (
+        r"ports?\b|localhost|env(?:ironment)? (?:vars?|variables?)|\.env|version|commands?|install\w*|"
+        r"runs? on|python \d|node \d|credentials|config(?:uration)?|host(?:name)?|docker|directory|"
+        r"startup|locally"
+    ),
+    r"umgebungsvariable\w*|befehl\w*|installier\w*|läuft auf|verzeichnis|konfiguration",
+    r"variables? d'environnement|commandes?|installe\w*|tourne sur|répertoire|configuration",
+    r"variables? de entorno|comandos?|instala\w*|corre en|directorio|configuración",
+    r"переменн\w+ окружения|команд\w+|установ\w+|порт\w*|каталог|конфигурац\w+",
+    r"端口|环境变量|命令|安装|版本|目录|配置|运行在",
+    r"ポート|環境変数|コマンド|インストール|バージョン|ディレクトリ|設定",
+    r"포트|환경 ?변수|명령|설치|버전|디렉터리|설정",
+)
+"""Facts about the machine and the tools."""
 
 BECAUSE = re.compile(
     r",? (?:because |due to the fact that |(?=(?:so that|weil|denn|parce que|porque|потому что)\s))|"
@@ -93,15 +128,13 @@ NOT_DONE = re.compile(
 
 TASK = re.compile(
     r"(?:(?:we|i) (?:need|want)(?: to)? |let's )?(?:it's |it is )?(?:time to |get started (?:on|with) |"
-    r"start(?:ing)? (?:on|with|by )?|begin(?:ning)? (?:with )?|continue (?:with )?|"
-    r"go ahead and )?"
-    r"(?:set(?:ting)? ?up|build(?:ing)?|add(?:ing)?|implement(?:ing)?|creat(?:e|ing)|design(?:ing)?|"
-    r"writ(?:e|ing)|"
-    r"mak(?:e|ing)|do(?:ing)?|fix(?:ing)?|finish(?:ing)?|prepar(?:e|ing)|pick(?:ing)?|work(?:ing)? on|"
-    r"look(?:ing)? (?:at|into)|check(?:ing)?|investigat(?:e|ing)|figure out|find out|fetch|review|"
-    r"refactor|clean(?:ing)? up|"
-    r"improve|evaluate|get|sort out|find|send|show|handle|support|bring(?:ing)? up|port|deploy|run|move|"
-    r"migrate|plan|test|document|discuss|draft)?\s*",
+    r"start(?:ing)? (?:on|with|by )?|begin(?:ning)? (?:with )?|continue (?:with )?|go ahead and )?"
+    r"(?:(?:set(?:ting)? ?up|build(?:ing)?|add(?:ing)?|implement(?:ing)?|creat(?:e|ing)|design(?:ing)?|"
+    r"writ(?:e|ing)|mak(?:e|ing)|do(?:ing)?|fix(?:ing)?|finish(?:ing)?|prepar(?:e|ing)|pick(?:ing)?|"
+    r"work(?:ing)? on|look(?:ing)? (?:at|into)|check(?:ing)?|investigat(?:e|ing)|figure out|find(?: out)?|"
+    r"fetch|review|refactor|clean(?:ing)? up|improve|evaluate|get|sort out|send|tag|ship|release|publish|"
+    r"remove|delete|rename|update|upgrade|bump|revert|merge|commit|push|show|handle|support|"
+    r"bring(?:ing)? up|port|deploy|run|move|migrate|plan|test|document|discuss|draft)\b\s*)?",
     re.IGNORECASE,
 )
 """The verb at the front of a task; what is behind it names the matter."""
@@ -143,11 +176,36 @@ HOSTILE = re.compile(
 """Text that speaks to the agent in somebody else's name: data that was read, never a wish."""
 
 TRAILING = re.compile(
-    r"(?:,? (?:btw|by the way|then|too|please|as well|lol|ok(?:ay)?|bitte|dann)|"
-    r"，?(?:吧|谢谢))(?=[.!。！]?$)",
+    r"(?:,? (?:btw|by the way|then|too|please|as well|lol|ok(?:ay)?|bitte|dann|again)|"
+    r"，?(?:吧|谢谢))(?=[.!?。！？]?$)",
     re.IGNORECASE,
 )
 """Ends a remark without adding to it."""
+
+BACK = re.compile(
+    r"\b(?:go(?:ing)? back|back to|revert|undo|roll(?:ing)? back)\b|zurück (?:zu|auf)|\brevenons|\bvolvamos|"
+    r"\bверн(?:ёмся|емся|уть)|改回|换回|恢复|に戻し|되돌",
+    re.IGNORECASE,
+)
+"""Takes the choice before it back."""
+
+RECOMMENDS = re.compile(
+    r"\bi(?:'d| would)? (?:suggest|recommend|propose)\b|ich (?:empfehle|schlage vor)|je (?:recommande|"
+    r"propose)|"
+    r"(?:recomiendo|propongo)|(?:рекомендую|предлагаю)|建议|推荐|おすすめ|お勧め|추천|권장",
+    re.IGNORECASE,
+)
+"""The agent's proposal, wherever in the sentence it says so."""
+
+REQUESTS = re.compile(
+    r"[\s\"'“(]*(?:(?:hey|hi|ok(?:ay)?|so|and|also|please)[, ]+)*(?:(?:can|could|would|"
+    r"will) you(?: please)?|(?:kannst|könntest) du|"
+    r"(?:peux|pourrais)-tu|pouvez-vous|¿?(?:puedes|podrías)|можешь)\s+(?!explain|tell|remind|see|show|"
+    r"recall|say|"
+    r"erklär|sagen|expliqu|dire|explic|decir|объясн|сказать)\w",
+    re.IGNORECASE,
+)
+"""A question that asks for work, not for an answer."""
 
 FINE = re.compile(
     r"\b(?:is|are|sounds?|looks?|works?|seems?) (?:\w+ )?(?:fine|good|ok(?:ay)?|great|perfect|for me)\b",
@@ -155,7 +213,11 @@ FINE = re.compile(
 )
 """Takes something as it is."""
 
-ANAPHORIC = re.compile(r"\b(?:same|it|that|this|those|these|them|one|ones)\b", re.IGNORECASE)
+ANAPHORIC = re.compile(
+    r"\b(?:same|it|them|ones?)\b|\b(?:that|this|those|these)\b(?=\s*(?:[.,;!?]|$|(?:for|to|in|on|with|"
+    r"via|as|now|and)\b))",
+    re.IGNORECASE,
+)
 """Points back at what stands elsewhere."""
 
 POINTS = re.compile(

@@ -21,7 +21,7 @@ _END = re.compile(
     r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]*_`]))\s+(?=[^\s,;])|(?<=[。！？])(?![”’」』）)\"'])|(?<=[。！？][」』”’）])"
 )
 _ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|mr|mrs|dr|st|z\.b|d\.h|bzw|usw|p\.ej|т\.е|т\.д|т\.п)|^\w|"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|nr|mr|mrs|dr|st|z\.b|d\.h|bzw|usw|p\.ej|т\.е|т\.д|т\.п)|^\w|"
     r"[^\w.]\w)\.$",
     re.IGNORECASE,
 )
@@ -230,7 +230,7 @@ def _plain(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """Split running text, in spaced and unspaced scripts; abbreviations, decimals and code hold together."""
     out: list[str] = []
-    hidden = _SPAN.sub(lambda match: f"`{_HIDE * (len(match[0]) - 2)}`", text)
+    hidden = _SPAN.sub(lambda match: f"`{_HIDE * (len(match[0]) - 2)}`", text) if "`" in text else text
     at = 0
     for end in [*_END.finditer(hidden), None]:
         part = text[at : end.start() if end else len(text)].strip()

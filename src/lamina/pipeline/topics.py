@@ -31,6 +31,7 @@ _GRAMMAR = re.compile(
 _PARTICLE = re.compile(r"(?:에서는|에서|으로|까지|부터|에게|을|를|은|는|이|가|에|의|로|와|과|도)$")
 _KOREAN_VERB = re.compile(r"(?:니다|어요|아요|세요|해요|했어|기로|한다|했다|하는|하고|해서|하면|때문)$")
 _WORDS = 3
+_LONE = 3  # letters that a subject of one word must have
 _LEADS = 3  # sentences of a bullet in which its subject is looked for
 _FIRST = 1.8  # the phrase that a session begins with
 _ALIKE = 0.4
@@ -120,8 +121,13 @@ def _weight(phrase: str, counts: Counter[str], *, first: bool) -> float:
     return sum(words) / math.sqrt(max(1, len(words))) * (_FIRST if first else 1)
 
 
-def phrases(text: str) -> Iterator[str]:
-    """Yield the runs of telling words of a sentence, in order."""
+@lru_cache(maxsize=4096)
+def phrases(text: str) -> tuple[str, ...]:
+    """Give the runs of telling words of a sentence, in order."""
+    return tuple(_phrases(text))
+
+
+def _phrases(text: str) -> Iterator[str]:
     run: list[str] = []
     for token in [*_TOKEN.findall(_QUOTED.sub(".", text)), "."]:
         word = "" if token[0] == "`" and " " in token else token.strip("`")
@@ -137,13 +143,15 @@ def phrases(text: str) -> Iterator[str]:
 
 
 def _ended(run: list[str]) -> Iterator[str]:
-    if run and not (len(run) == 1 and run[0][0].isupper() and run[0].endswith("ed")):
+    lone = run[0] if len(run) == 1 else ""
+    if run and not (lone and (len(lone) < _LONE or (lone[0].isupper() and lone.endswith("ed")))):
         yield " ".join(run[-_WORDS:])
 
 
+@lru_cache(maxsize=8192)
 def _tells(word: str) -> bool:
     plain = word.casefold()
-    stem = re.split("['’]", plain)[0]
+    stem = plain.replace("’", "'").partition("'")[0]
     empty = (
         plain in smalltalk.FILLS
         or plain.removesuffix("s") in smalltalk.FILLS
