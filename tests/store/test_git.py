@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -211,6 +213,40 @@ def test_a_commit_that_failed_is_tried_again(store: Store) -> None:
     blocked.with_name("heads-away").rename(blocked)
     assert commit(store, older_than_s=1000)
     assert not git.is_dirty(store.layout)
+
+
+def test_one_file_that_git_refuses_does_not_hold_up_the_rest(store: Store) -> None:
+    remember(store, "One")
+    nested = store.root / "global/semantic/nested"
+    nested.mkdir()
+    subprocess.run(["git", "init", "-q", nested], check=True)  # git adds no repository without a commit
+    with pytest.raises(errors.GitFailed, match="nested"):
+        commit(store)
+    assert "global/semantic/things.md" in run(store, "ls-files").split()
+    assert run(store, "log", "-1", "--format=%s").strip() == "Update memory: remember"
+    assert git.is_dirty(store.layout)
+    shutil.rmtree(nested)
+    assert commit(store) is None
+    assert not git.is_dirty(store.layout)
+
+
+def test_a_pipe_that_git_would_wait_for_is_told(store: Store) -> None:
+    remember(store, "One")
+    (store.root / ".gitignore").unlink()
+    os.mkfifo(store.root / ".gitignore")
+    began = time.monotonic()
+    assert commit(store) is None
+    assert time.monotonic() - began < 10
+    assert ".gitignore is no plain file" in git.obstacle(store.root)
+
+
+def test_the_repository_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        store = Store.open(tmp_path / "private", create=True, now=NOW)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((store.root / ".git").stat().st_mode) == 0o700
 
 
 def test_without_git_there_is_no_history_and_no_error(

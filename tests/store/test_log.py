@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import threading
 
-from tests.store.making import NOW
+from tests.store.making import NOW, remember
 from tests.store.test_files import limited
 
 from lamina.store import log
@@ -74,3 +74,13 @@ def test_logging_never_fails(store: Store) -> None:
     log.activity(store.layout, "x", at=NOW)
     assert (store.root / "memory.json").read_text() == before
     assert log.recent_activity(store.layout) == []
+
+
+def test_every_write_of_memory_leaves_a_line_of_activity(store: Store) -> None:
+    remember(store, "One")
+    with store.writing(label="pause", at=NOW) as batch:
+        batch.put("state/pause.json", "{}\n")
+    [line] = log.recent_activity(store.layout)
+    assert line == {
+        "time": "2026-11-30T12:00:00Z", "text": "remember", "files": 1, "folders": ["global/semantic"],
+    }  # fmt: skip

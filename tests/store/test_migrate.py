@@ -158,6 +158,7 @@ def test_single_file_layers_are_no_old_shape(store: Store) -> None:
     "text, gone",
     [
         ("# Working memory\n\n## Task\n\n## Next steps\n", True),
+        ("# Working memory\n\n## Task\n\n_none_\n\n## Next steps\n\n_nothing yet_\n", True),
         (
             "# Working\n\n<!-- what you are doing -->\n\n## Task\n\n_(none yet)_\n\n## Recent activity\n\n- \n",
             True,

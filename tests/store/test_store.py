@@ -224,3 +224,17 @@ def test_a_thousand_topics_cost_milliseconds_when_nothing_changed(store: Store) 
         assert ledger.refresh() == []
         times.append(time.process_time() - began)
     assert min(times) < 0.02
+
+
+def test_roots_that_can_not_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(errors.NoSuchFile, match="no such home folder"):
+        Store.open(Path("~no-such-person-here/store"), create=True)
+    for name in ("/proc/x", "/dev/null/x"):
+        if Path(name).parent.exists():
+            with pytest.raises(errors.LaminaError):
+                Store.open(Path(name), create=True)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(errors.NoSuchFile, match="current folder was deleted"):
+        Store.open(Path("relative"), create=True)

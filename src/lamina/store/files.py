@@ -180,6 +180,20 @@ def stamp(path: Path | str) -> Stamp | None:
         return None
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether something stands at a path; what can't be looked at does not."""
+    return stamp(path) is not None
+
+
+def is_pipe(path: Path) -> bool:
+    """Tell whether a path is something that opening would wait for."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - like the others here
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def write_text(path: Path, text: str, *, expected: Expected = ANY, durable: bool = True) -> None:
     """Replace a file's text in one step: readers see the old text or the new one.
 
@@ -348,7 +362,9 @@ def make_dir(path: Path) -> None:
     except FileExistsError:
         if not path.is_dir():
             raise errors.UnsafePath(f"{path}: is a file where a folder is needed", "move it away") from None
-    except FileNotFoundError:
+    except FileNotFoundError as problem:
+        if path.parent.is_dir():  # some disks of the system say so where nothing can be made
+            raise unwritable(path, problem) from problem
         make_dir(path.parent)
         make_dir(path)
     except OSError as problem:

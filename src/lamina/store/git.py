@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -127,15 +128,17 @@ def run(
 
 def init(root: Path) -> bool:
     """Make the folder a repository of its own, on branch main; False without git."""
-    if (root / ".git").exists():
+    if files.is_there(root / ".git"):
         return True
     made = run(root, ["init", "--quiet", "--template="], options=["init.defaultBranch=main"])
+    with suppress(OSError):
+        (root / ".git").chmod(0o700)  # git goes by the umask
     return made.ok and run(root, ["symbolic-ref", "HEAD", "refs/heads/main"]).ok
 
 
 def is_own(root: Path) -> bool:
     """Tell whether `root` itself is the top of a repository, not a folder inside another one."""
-    if not (root / ".git").exists():
+    if not files.is_there(root / ".git"):
         return False
     top = _run_here(root, ["rev-parse", "--show-toplevel"])
     return top.ok and os.path.realpath(top.out.rstrip("\n")) == os.path.realpath(root)
@@ -160,7 +163,7 @@ def mark_dirty(layout: Layout, at: datetime | None, label: str = "") -> None:
 
 def is_dirty(layout: Layout) -> bool:
     """Tell whether a write waits to be committed."""
-    return layout.dirty.exists() or layout.committing.exists()
+    return files.is_there(layout.dirty) or files.is_there(layout.committing)
 
 
 def commit_if_dirty(store: Store, *, now: datetime, older_than_s: float = 10.0) -> str | None:
@@ -185,12 +188,12 @@ def obstacle(root: Path) -> str:
     if not folder.is_dir():
         return ""
     for name in (".gitignore", ".gitattributes"):
-        if (root / name).exists() and not (root / name).is_file():
+        if files.is_pipe(root / name):
             return f"{root / name} is no plain file; git would wait for it: move it away"
-    if (folder / "index.lock").exists():
+    if files.is_there(folder / "index.lock"):
         return f"{folder / 'index.lock'} exists: another git is at work, or one was killed (then remove it)"
     for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"):
-        if (folder / name).exists():
+        if files.is_there(folder / name):
             return f"{folder / name} exists: finish or abort that git operation by hand"
     try:
         head = files.read_text(folder / "HEAD")
@@ -209,19 +212,22 @@ def _commit(store: Store, now: datetime) -> str | None:
         journal.recover(layout)
         if _is_staged_by_person(layout, now):
             return None
-        if layout.dirty.exists():
+        if files.is_there(layout.dirty):
             _start(layout)
         labels = _dirt(layout.committing)[1]
         added = _stage(layout)
+    done = _record(root, "Update memory" + (f": {', '.join(labels)}" if labels else ""))
     if not added.ok:
-        _give_back(layout)
-        raise errors.GitFailed(f"{root}: git add failed: {_last_line(added.err)}", "lamina doctor tells more")
-    return _record(layout, root, "Update memory" + (f": {', '.join(labels)}" if labels else ""))
+        _give_back(layout)  # what could not be staged is tried again; the rest stands in the commit
+        raise errors.GitFailed(
+            f"{root}: git add failed: {_first_line(added.err)}", "lamina doctor tells more"
+        )
+    files.discard(layout.committing)
+    return done
 
 
-def _record(layout: Layout, root: Path, message: str) -> str | None:
+def _record(root: Path, message: str) -> str | None:
     if _run_here(root, ["diff", "--cached", "--quiet"]).ok:
-        files.discard(layout.committing)
         return None
     done = _run_here(
         root,
@@ -233,7 +239,6 @@ def _record(layout: Layout, root: Path, message: str) -> str | None:
         raise errors.GitFailed(
             f"{root}: git commit failed: {_last_line(done.err or done.out)}", "lamina doctor tells more"
         )
-    files.discard(layout.committing)
     return _run_here(root, ["rev-parse", "HEAD"]).out.strip() or None
 
 
@@ -248,10 +253,9 @@ def _stage(layout: Layout) -> Ran:
     """Stage everything but local files, even if somebody's .gitignore lets those through."""
     excluded = "".join(f"/{name}/\n" for name in LOCAL_FOLDERS) + f"{files.TEMPORARY}*.tmp\n"
     files.overwrite(layout.state / _EXCLUDE, excluded)
-    added = _run_here(layout.root, ["add", "-A", "--", "."], timeout_s=120)
-    if not added.ok:
-        return added
-    return _run_here(layout.root, ["rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *LOCAL_FOLDERS])
+    added = _run_here(layout.root, ["add", "-A", "--ignore-errors", "--", "."], timeout_s=120)
+    removed = _run_here(layout.root, ["rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *LOCAL_FOLDERS])
+    return added if removed.ok else removed
 
 
 def _identity(root: Path) -> list[str]:
@@ -274,7 +278,7 @@ def _run_here(
 
 def _is_staged_by_person(layout: Layout, now: datetime) -> bool:
     """Tell whether a person staged something and may be committing it right now."""
-    if layout.committing.exists() or _run_here(layout.root, ["diff", "--cached", "--quiet"]).ok:
+    if files.is_there(layout.committing) or _run_here(layout.root, ["diff", "--cached", "--quiet"]).ok:
         return False
     if not _run_here(layout.root, ["rev-parse", "--verify", "--quiet", "HEAD"]).ok:
         return False
@@ -282,7 +286,7 @@ def _is_staged_by_person(layout: Layout, now: datetime) -> bool:
 
 
 def _is_due(layout: Layout, now: datetime, older_than_s: float) -> bool:
-    if layout.committing.exists():
+    if files.is_there(layout.committing):
         return True
     since, _ = _dirt(layout.dirty)
     if since is None:
@@ -340,6 +344,11 @@ def _end(process: Popen[bytes]) -> None:
         return
 
 
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else "no message"
+
+
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
@@ -347,7 +356,7 @@ def _last_line(text: str) -> str:
 
 def last_commit(root: Path) -> str | None:
     """Return the time of the store's last commit, in UTC; None before the first one or without git."""
-    if not (root / ".git").exists():
+    if not files.is_there(root / ".git"):
         return None
     shown = _run_here(root, ["log", "-1", "--format=%ct"])
     stamp = shown.out.strip()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -69,7 +70,7 @@ def begin(layout: Layout, record: Record) -> Path:
     path = layout.journal / f"{record.number:08d}.open"
     odd = not all(each.rel.isprintable() for each in record.files)  # perhaps bytes that are no text
     text = json.dumps(data, ensure_ascii=odd, separators=(",", ":"))
-    if path.exists():
+    if files.is_there(path):
         files.write_text(path, text)  # files of this batch are in place already, so it must never be missing
     else:
         files.write_new(path, text)
@@ -126,7 +127,7 @@ def recover(layout: Layout) -> list[Problem]:
             _rename(path, path.with_suffix(".kept"))
         else:
             finish(layout, record)
-    if layout.staging.is_dir():
+    with suppress(OSError):
         for left in os.listdir(layout.staging):
             files.discard(layout.staging / left)
     return problems

@@ -55,7 +55,7 @@ def lock(path: Path, *, timeout_s: float = 30.0, shared: bool = False) -> Iterat
 
 def is_held(path: Path) -> bool:
     """Tell whether somebody holds the lock right now."""
-    if not path.exists():
+    if not files.is_there(path):
         return False
     try:
         os.close(_acquire(path, 0, shared=False).handle)

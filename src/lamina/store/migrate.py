@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _WORKING = "global/working.md"
 _NOTICE = ("THIS FILE BELONGS TO THE AGENT", "You own it. Read it", "What the agent is in the middle of")
-_PLACEHOLDER = re.compile(r"[-*+]|(?:[-*+] )?[_*(]+(?:none|nothing|empty|not)\b[^_*()]*[)_*]+", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"[-*+]|(?:[-*+] )?[_*(]+(?:none|nothing|empty|not)(?![a-z])[^_*()]*[)_*]+", re.IGNORECASE
+)
 _ITEM = r"- \[.*\]\({layer}/[^()]*\.md\).*"
 _OLD_SENTENCE = "Topic index. Entries live in one file per topic under"
 

@@ -74,7 +74,7 @@ class Store:
         Raises NoStore, Refused for a folder that holds other things, UnreadableFile for a damaged
         memory.json. `now` stamps the first commit's dirty mark.
         """
-        root = Path(os.path.abspath(root.expanduser()))  # resolve() would follow the user's own link
+        root = _absolute(root)
         layout = Layout(root)
         text = files.read_optional(layout.config)
         if text is None and not create:
@@ -302,6 +302,18 @@ def _parse_config(path: Path, text: str) -> dict[str, Any]:
     return dict(config)
 
 
+def _absolute(root: Path) -> Path:
+    try:
+        return Path(os.path.abspath(root.expanduser()))  # resolve() would follow the user's own link
+    except RuntimeError:
+        raise errors.NoSuchFile(
+            f"{root}: there is no such home folder", "name a folder with --root"
+        ) from None
+    except FileNotFoundError:
+        hint = "go to a folder that exists, or give --root as an absolute path"
+        raise errors.NoSuchFile(f"{root}: the current folder was deleted", hint) from None
+
+
 def _create(layout: Layout, now: datetime | None) -> None:
     """Make a new store; several processes may try at once."""
     from lamina.store import git, locks
@@ -309,7 +321,7 @@ def _create(layout: Layout, now: datetime | None) -> None:
     _refuse_strange(layout.root)
     files.make_dir(layout.root)
     with locks.lock(layout.store_lock):
-        if layout.config.exists():
+        if files.is_there(layout.config):
             return
         for folder in (*LOCAL_FOLDERS, GLOBAL, "workspaces"):
             files.make_dir(layout.root / folder)
