@@ -279,3 +279,13 @@ def filled(tmp_path_factory):
 def test_a_larger_budget_never_tells_less(filled):
     sizes = [len(filled.card(budget=budget)) for budget in range(400, 6_000, 200)]
     assert all(later >= sooner - 240 for sooner, later in pairwise(sizes))
+
+
+def test_a_decision_reads_as_a_sentence_without_markup(memory):
+    memory.decision(
+        "Use SQLite", rationale="no server to run", alternatives=["Postgres"], context="one office machine"
+    )
+    line = next(line for line in memory.card().splitlines() if "Use SQLite" in line)
+    assert "**" not in line
+    assert "Why: no server to run" in line
+    assert "Turned down:" in line

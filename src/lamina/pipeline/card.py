@@ -36,6 +36,7 @@ SMALLEST_BUDGET = 400
 """Characters that the frame needs; a smaller budget is taken for this one."""
 
 GRADES = {"fresh": 0, "aging": 1, "unverified": 2, "stale": 3, "expired": 4}
+_SECTION = re.compile(r"\*\*(Context|Rationale|Alternatives considered|Consequences):\*\*")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _BLOCK = re.compile(r"(?:#{1,6}|[-*+]|\d{1,9}[.)]|=+|-+)(?:\s|$)|[>|]|```|~~~|(?:[-*_] ?){3,}$|\[[ xX]\]\s")
 _UNSEEN = re.compile(
@@ -142,10 +143,15 @@ def entry_lines(entries: Sequence[Located], today: date) -> tuple[str, ...]:
 
 def told(heading: str, body: str) -> str:
     """Return heading and body as one line, without saying the heading twice."""
-    text, lead = fold(body), fold(heading)
+    text, lead = _SECTION.sub(_spoken, fold(body)), fold(heading)
     if text.startswith(lead.rstrip("….")) or not text:
         return text or lead
     return f"{lead.rstrip('….')}: {text}"
+
+
+def _spoken(label: re.Match[str]) -> str:
+    """Say a decision's section label as one says it in a sentence."""
+    return {"Context": "Context:", "Rationale": "Why:", "Consequences": "So:"}.get(label[1], "Turned down:")
 
 
 def topic_line(entries: Sequence[Located]) -> tuple[str, ...]:
