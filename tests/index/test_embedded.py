@@ -116,6 +116,33 @@ def test_damage_under_a_running_process_is_noticed(tmp_path: Path, damage) -> No
     assert index.check(source) == []
 
 
+NONSENSE = [
+    "UPDATE body SET date = 'someday'",
+    "UPDATE body SET date = 7",
+    "UPDATE body SET text = CAST(X'e6ff' AS TEXT), heading = CAST(X'e6ff' AS TEXT)",
+    "UPDATE meta SET value = 'many' WHERE name = 'documents'",
+    "UPDATE file SET rel = CAST(X'e6ff' AS TEXT); UPDATE meta SET value = 0 WHERE name = 'listing'",
+    "UPDATE file SET size = 'big', racy = 'yes', rel = 7; UPDATE meta SET value = 0 WHERE name = 'listing'",
+]
+
+
+@pytest.mark.parametrize("statements", NONSENSE)
+def test_values_that_no_index_wrote_are_damage_like_any_other(tmp_path: Path, statements: str) -> None:
+    source = source_of("the first text", "the second text")
+    with_index(tmp_path, source).close()
+    db = sqlite3.connect(tmp_path / NAME)
+    db.executescript(statements)
+    db.close()
+    index = Embedded(tmp_path)
+    assert isinstance(index.check(source), list)
+    index.refresh(source)
+    assert sorted(texts(index, "text")) == ["the first text", "the second text"]
+    source.put("global/semantic/later.md", [document("a later one", 9, file="global/semantic/later.md")])
+    index.refresh(source)
+    assert texts(index, "later") == ["a later one"]
+    assert index.check(source) == []
+
+
 def with_index(home: Path, source: MemorySource) -> Embedded:
     index = Embedded(home)
     index.refresh(source)

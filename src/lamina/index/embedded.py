@@ -72,7 +72,8 @@ class Embedded:
         if reason:
             return self._build(source, reason)
         try:
-            return self._catch_up(source, touched)
+            with _Sense():
+                return self._catch_up(source, touched)
         except Busy:
             return Changes(busy=True)
         except sqlite3.DatabaseError as problem:
@@ -95,7 +96,8 @@ class Embedded:
                     return _silent("the word index is not built yet: run lamina index rebuild")
                 self._refresh(self._source)
             try:
-                return self._search(query)
+                with _Sense():
+                    return self._search(query)
             except sqlite3.DatabaseError as problem:
                 if self._source is None or _is(problem, sqlite3.SQLITE_BUSY):
                     return _silent(f"the word index could not be read ({problem})")
@@ -111,7 +113,8 @@ class Embedded:
             fresh = Embedded("", clock=self._clock)
             fresh._fill_memory(source)
             try:
-                return tables.differences(self._live(), fresh._live())
+                with _Sense():
+                    return tables.differences(self._live(), fresh._live())
             except sqlite3.DatabaseError as problem:
                 return [f"{self._path}: {problem}"]
             finally:
@@ -152,10 +155,11 @@ class Embedded:
             if before is None:
                 return "missing"
             try:
-                self._connect(self._path)
-                if not tables.fits(self._live()):
-                    self.close()
-                    return "of another version"
+                with _Sense():
+                    self._connect(self._path)
+                    if not tables.fits(self._live()):
+                        self.close()
+                        return "of another version"
             except sqlite3.DatabaseError as problem:
                 self.close()
                 return f"locked or damaged: {problem}"
@@ -309,6 +313,17 @@ class Embedded:
         from lamina.store.locks import lock
 
         return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
+
+
+class _Sense:
+    """Take values that no index ever wrote, out of overwritten pages, for the damage that they are."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, traceback: object) -> None:
+        if isinstance(problem, (TypeError, ValueError)):
+            raise sqlite3.DatabaseError(f"it holds nonsense: {problem!r}") from problem
 
 
 def _silent(note: str) -> Answer:
