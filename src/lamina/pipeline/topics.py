@@ -66,7 +66,7 @@ class Shelf:
         scores: list[tuple[float, str]] = []
         for title in sorted({title for word in wanted for title in self._with.get(word, ())}):
             named = self._named[title]
-            shared = sum(1 / len(self._with[word]) for word in wanted & named)
+            shared = sum(sorted(1 / len(self._with[word]) for word in wanted & named))
             about = len(wanted & self._about[title]) / 4
             scores.append(((shared + about) / max(1, min(len(wanted), len(named))), title))
         best, title = max(scores, key=lambda each: each[0], default=(0.0, subject))
