@@ -200,6 +200,14 @@ def open_reading(options: argparse.Namespace, out: Output) -> Memory:
     return memory
 
 
+def point_elsewhere(memory: Memory, options: argparse.Namespace, out: Output) -> None:
+    """Name the way to the other projects, if nothing was found here and there are any."""
+    if options.scope is not None or not memory.exists:
+        return
+    if any(scope.name not in ("global", memory.scope.name) for scope in memory.store.scopes()):
+        out.note("looked in this workspace and global; `--scope all` looks in every project")
+
+
 def joined(words: Sequence[str]) -> str:
     """Return the words as one text, or standard input for a lone `-`."""
     text = text_or_stdin(" ".join(words))

@@ -8,6 +8,7 @@ from lamina.interfaces.cli.arguments import (
     filters_of,
     open_memory,
     open_reading,
+    point_elsewhere,
     positive,
     text_or_stdin,
 )
@@ -53,6 +54,8 @@ def listing(arguments: list[str], out: Output) -> int:
     if not lines and memory.exists:
         lines = ["nothing is stored here that fits"]
     out.result({"entries": items, "problems": [str(problem) for problem in problems]}, "\n".join(lines))
+    if not items:
+        point_elsewhere(memory, options, out)
     return 0
 
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 BAR = 20
 HOSTS = "claude-code or codex"
+NONE_LEFT = (
+    "no sessions found: Claude Code leaves them below ~/.claude/projects, Codex below ~/.codex/sessions\n"
+    "next: `lamina import PATH` reads transcripts that lie elsewhere"
+)
+NONE_THERE = "no transcript of Claude Code or Codex was found there"
 
 
 def run(name: str, arguments: list[str], out: Output) -> int:
@@ -56,7 +61,10 @@ def importing(arguments: list[str], out: Output) -> int:
         )
     finally:
         out.settle()
-    out.result(summary, summed_up(summary, str(memory.root), dry_run=options.dry_run))
+    told = summed_up(summary, str(memory.root), dry_run=options.dry_run)
+    if not summary["sessions"] and not any(summary["skipped"].values()):
+        told = NONE_THERE if options.path else NONE_LEFT
+    out.result(summary, told)
     if not out.json:
         for place in summary["damaged"]:
             where = f"{place['file']}:{place['line']}" if place["line"] else place["file"]

@@ -22,7 +22,7 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         "memories, memories answers, beside plain full text search over the raw turns.",
         examples=("lamina eval pipeline sessions.json questions.json", "lamina eval pipeline data/ --json"),
     )
-    parser.add_argument("what", choices=("pipeline",), help="what to measure")
+    parser.add_argument("what", metavar="pipeline", choices=("pipeline",), help="what to measure")
     parser.add_argument(
         "sessions",
         metavar="SESSIONS",

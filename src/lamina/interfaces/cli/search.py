@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamina.errors import UsageError
-from lamina.interfaces.cli.arguments import add_filters, command, filters_of, open_reading
+from lamina.interfaces.cli.arguments import add_filters, command, filters_of, open_reading, point_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     for note in found.notes:
         out.note(note)
     out.result(as_json(found), render(found, out, explain=options.explain))
+    if not found.hits:
+        point_elsewhere(memory, options, out)
     return 0
 
 
