@@ -55,13 +55,14 @@ def render_status(facts: Mapping[str, Any]) -> str:
     sync = facts["sync"]
     waiting = f"{notes['pending']} waiting, {notes['needs_review']} need review, {notes['failed']} failed"
     left = f"{facts['saved']['thin']} thin and {facts['saved']['trivial']} trivial"
+    schema = f"schema {facts['schema_version']}" if facts["schema_version"] else "not made yet"
     lines = [
-        f"store       {facts['root']} (schema {facts['schema_version']})",
+        f"store       {facts['root']} ({schema})",
         f"here        {facts['workspace']}",
         f"workspaces  {', '.join(facts['workspaces']) or 'none yet'}",
         f"memories    {entries}",
         f"notes       {waiting}",
-        f"saved       {left} sessions left alone",
+        f"passed over {left} sessions, too little in them",
         f"commits     {sync['error'] or sync['at'] or 'none yet'}",
         f"capture     {'paused' if facts['paused'] else 'on'}",
         f"due         {', '.join(facts['due']) or 'nothing'}",
@@ -108,7 +109,12 @@ def index(arguments: list[str], out: Output) -> int:
         "a search brings it up to date by itself.",
         examples=("lamina index check", "lamina index rebuild"),
     )
-    parser.add_argument("action", choices=("check", "rebuild"), help="compare with the files, or build anew")
+    parser.add_argument(
+        "action",
+        metavar="check|rebuild",
+        choices=("check", "rebuild"),
+        help="compare with the files, or build anew",
+    )
     options = parser.options(arguments)
     memory = open_reading(options, out)
     if options.action == "rebuild":
