@@ -189,9 +189,32 @@ def test_capture_that_is_off_refuses(tmp_path, how):
         lambda: memory.import_sessions([transcript(tmp_path)]),
         lambda: memory.capture(transcript(tmp_path)),
     ):
-        with pytest.raises(errors.Refused, match="capture is off"):
+        with pytest.raises(errors.Refused, match="capture is off: (?!capture is)") as refused:
             call()
+        assert how in refused.value.message or (how == "pause" and "resume" in refused.value.hint)
     assert memory.remember("Still allowed").status == "written"
+
+
+@pytest.mark.parametrize(
+    ("env", "why"),
+    [
+        ({}, None),
+        ({"LAMINA_OFF": "1"}, "LAMINA_OFF is set"),
+        ({"LAMINA_CAPTURE": "off"}, "capture = off (LAMINA_CAPTURE)"),
+        ({"LAMINA_EXCLUDE": "harbor"}, "the folder is excluded by 'harbor' (LAMINA_EXCLUDE)"),
+    ],
+)
+def test_status_says_whether_sessions_here_are_captured(tmp_path, env, why):
+    memory = opened(tmp_path, env=env)
+    assert memory.status()["capture_off"] == why
+    memory.remember("Something")
+    assert memory.status()["capture_off"] == why
+    assert memory.status()["paused"] is False
+    memory.pause("2h")
+    assert memory.status()["paused"] is True
+    assert memory.status()["capture_off"] == (
+        "LAMINA_OFF is set" if "LAMINA_OFF" in env else "paused until 2026-11-30 14:00 UTC"
+    )
 
 
 def test_limits_come_from_the_settings(tmp_path):
@@ -292,7 +315,7 @@ def test_several_processes_write_at_once(tmp_path):
     assert len(opened(tmp_path).workspaces()) == 1
 
 
-def test_a_session_that_is_not_there_makes_no_store(tmp_path):
+def test_what_is_not_there_makes_no_store(tmp_path):
     memory = opened(tmp_path)
     (tmp_path / "no.jsonl").write_text("no transcript\n")
     for call, kind in (
@@ -301,6 +324,10 @@ def test_a_session_that_is_not_there_makes_no_store(tmp_path):
         (lambda: memory.capture(tmp_path / "gone.jsonl"), errors.NoSuchFile),
         (lambda: memory.capture(tmp_path / "no.jsonl"), errors.BadTranscript),
         (lambda: memory.capture(tmp_path / "no.jsonl", host="nonsense"), errors.BadInput),
+        (lambda: memory.edit("harbor-sem-0001", text="x"), errors.NoEntry),
+        (lambda: memory.move("harbor-sem-0001", layer="procedural"), errors.NoEntry),
+        (lambda: memory.forget(["harbor-sem-0001"]), errors.NoEntry),
+        (lambda: memory.forget(["harbor-sem-0001"], undo=True), errors.NoEntry),
     ):
         with pytest.raises(kind):
             call()

@@ -372,7 +372,7 @@ def test_capture_is_on_until_something_switches_it_off(home):
     assert off(home, home, env={"LAMINA_OFF": "0"}) is None
     assert off(home, home, env={"LAMINA_OFF": "1"}) == "LAMINA_OFF is set"
     write(user_file(home), 'capture = "off"\n')
-    assert off(home, home) == f"capture is off ({user_file(home)})"
+    assert off(home, home) == f"capture = off ({user_file(home)})"
 
 
 @pytest.mark.parametrize(

@@ -331,9 +331,9 @@ def test_no_reply_fails(text: str, cut: bool) -> None:
     ],
 )
 def test_hostile_replies_cost_linear_time(unit: str) -> None:
-    text = unit * (400_000 // len(unit))
+    text = unit * (100_000 // len(unit))
     start = time.process_time()
     for each in (text, "[" + text, text + "{", '{"x": ' + text, "- [" + text + "] T :: x"):
         parse_reply(each)
         is_nothing(each)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 5

@@ -257,6 +257,7 @@ def tree(root: Path) -> dict[str, str]:
                 "logs/",
                 "state/journal",
                 "state/metrics",
+                "state/activity",
                 "state/ledger",
                 "state/dirty",
                 "state/locks",

@@ -514,15 +514,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_takes_linear_time(name):
-    text = HOSTILE[name]
-    half = text[: len(text) // 4]
+    text = HOSTILE[name][:300_000]
+    part = text[: len(text) // 4]
     begin = time.process_time()
-    redact(half)
+    redact(part)
     quarter = time.process_time() - begin
     begin = time.process_time()
     redact(text)
     whole = time.process_time() - begin
-    assert whole < max(2.0, 10 * quarter), (quarter, whole)
+    assert whole < max(1.0, 10 * quarter), (quarter, whole)
 
 
 PROSE = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lamina import errors
-from lamina.memory.writing import writable
 from lamina.pipeline import forget as forgets
 from lamina.pipeline import purge as purges
 from lamina.pipeline.commit import commit
@@ -35,7 +34,11 @@ def forget(  # noqa: PLR0913 - one for each word of the command
     """Forget, purge or release what is meant; `left` tells where a purged text still stands."""
     if undo and purge:
         raise errors.UsageError("what is purged is gone", "give --undo or --purge")
-    store, now = writable(opened, dry_run=dry_run), opened.clock()
+    if not opened.exists:
+        if ids:
+            opened.reading(ids[0])
+        return {"entries": [], "left": []}
+    store, now = opened.store, opened.clock()
     if undo and ids:
         return {"entries": _release(opened, store, ids, dry_run=dry_run), "left": []}
     chosen = forgets.choose(store, ids, session=session, workspace=workspace, since=since, forgotten=undo)

@@ -166,6 +166,7 @@ class Memory(Reading):
         from lamina.memory.writing import writable
         from lamina.pipeline.revise import edit
 
+        self._at.reading(id)
         store = writable(self._at, dry_run=dry_run)
         done = edit(store, id, self._at.clock(), text=text, fields=fields or {}, dry_run=dry_run)
         return self._wrote(done, dry_run=dry_run)
@@ -183,6 +184,7 @@ class Memory(Reading):
         from lamina.memory import writing
         from lamina.pipeline.revise import move
 
+        self._at.reading(id)
         to = writing.target(self._at, scope) if scope else None
         done = move(
             writing.writable(self._at, dry_run=dry_run),

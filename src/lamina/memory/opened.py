@@ -173,9 +173,14 @@ class Opened:
 
         why = capture_off(self.own, None, env=self.env, now=self.clock())
         if why:
-            raise errors.Refused(
-                f"capture is off: {why}", "`lamina resume`, or `lamina config set capture on`"
-            )
+            hint = "`lamina resume` starts it again" if self.paused() else "take that setting away first"
+            raise errors.Refused(f"capture is off: {why}", hint)
+
+    def capture_off(self) -> str | None:
+        """Say why sessions in this folder are not captured, None if they are."""
+        from lamina.settings.capture import capture_off
+
+        return capture_off(self.settings, self.cwd, env=self.env, now=self.clock())
 
     def limits(self) -> Limits:
         """Return how much of a session is looked at."""

@@ -194,7 +194,11 @@ class Reading:
         """Return what the store holds, what waits and what is due."""
         from lamina.pipeline import status
 
-        here = {"workspace": self.scope.name, "paused": self._at.paused()}
+        here = {
+            "workspace": self.scope.name,
+            "paused": self._at.paused(),
+            "capture_off": self._at.capture_off(),
+        }
         if not self.exists:
             return status.empty(self.root) | here
         return status.status(self.store, self._at.clock(), self._at.cadence()) | here

@@ -32,7 +32,7 @@ def capture_off(
         )
     capture = settings.value("capture")
     if capture.value == "off":
-        return f"capture is off ({capture.origin})"
+        return f"capture = off ({capture.origin})"
     if folder is None or not settings["exclude"]:
         return None
     from lamina.formats.globs import matching

@@ -126,7 +126,15 @@ class _Writer:
             self._try(partial(journal.finish, self.layout, self.record))
         self.step("done")
         batch.touched = set(self.placed)
+        self._tell_activity()
         self._tell_lines()
+
+    def _tell_activity(self) -> None:
+        """Log where memory was written; never a topic's name, which may hold what is purged one day."""
+        written = [rel for rel in self.placed if not is_local(rel) and not journal.is_generated(rel)]
+        if written:
+            folders = sorted({rel.rpartition("/")[0] for rel in written})
+            log.activity(self.layout, self.batch.label, at=self.batch.at, files=len(written), folders=folders)
 
     def _plan(self) -> list[Change]:
         """Work out all files to write: topics first, then the generated lists of their layers."""

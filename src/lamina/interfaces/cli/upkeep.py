@@ -64,7 +64,7 @@ def render_status(facts: Mapping[str, Any]) -> str:
         f"notes       {waiting}",
         f"passed over {left} sessions, too little in them",
         f"commits     {sync['error'] or sync['at'] or 'none yet'}",
-        f"capture     {'paused' if facts['paused'] else 'on'}",
+        f"capture     {facts['capture_off'] or 'on'}",
         f"due         {', '.join(facts['due']) or 'nothing'}",
     ]
     if facts["system_doc_stale"]:
