@@ -87,7 +87,7 @@ def forget(arguments: list[str], out: Output) -> int:
         "Forget memories: they are no longer found or shown, and the same content is refused later. The "
         "text stays "
         "on disk until --purge. Without ids, --session, --since and --workspace choose, all that are "
-        "given together.",
+        "given together, in every project unless --workspace names one.",
         changes=True,
         examples=(
             'lamina forget harbor-sem-0004 --reason "never true"',
