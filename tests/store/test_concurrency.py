@@ -31,14 +31,14 @@ def writer(root: Path, name: str, count: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_ten_processes_write_a_hundred_entries_each(tmp_path: Path) -> None:
-    writers = [writer(tmp_path / "store", f"w{number}", 100) for number in range(10)]
+def test_ten_processes_write_a_hundred_entries_each(in_memory: Path) -> None:
+    writers = [writer(in_memory / "store", f"w{number}", 100) for number in range(10)]
     given: list[str] = []
     for each in writers:
         out, err = each.communicate()
         assert each.returncode == 0, err
         given += out.split()
-    store = Store.open(tmp_path / "store")
+    store = Store.open(in_memory / "store")
     assert len(given) == len({*given}) == 1000
     assert sorted(ids(store)) == sorted(given) == [f"global-sem-{number:04d}" for number in range(1, 1001)]
     assert len({located.entry.heading for located in store.entries()}) == 1000

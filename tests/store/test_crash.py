@@ -55,15 +55,15 @@ def killed(store: Store, at: int) -> bool:
     return done.returncode != 0
 
 
-def test_a_kill_at_every_step_leaves_all_or_nothing(tmp_path: Path) -> None:
-    before = snapshot(prepared(tmp_path / "before"))
-    whole = prepared(tmp_path / "whole")
+def test_a_kill_at_every_step_leaves_all_or_nothing(in_memory: Path) -> None:
+    before = snapshot(prepared(in_memory / "before"))
+    whole = prepared(in_memory / "whole")
     batch(whole)
     after = snapshot(whole)
     assert before != after
     outcomes = []
     for at in range(100):
-        store = prepared(tmp_path / f"s{at}")
+        store = prepared(in_memory / f"s{at}")
         if not killed(store, at):
             break
         with store.writing(label="next", at=NOW) as work:

@@ -40,6 +40,8 @@ class Ledger:
         self.changed = False
         """Whether what is saved differs from what is known."""
         self._layout = layout
+        self._path = layout.ledger(scope, layer)
+        self._loaded: Stamp | None = None
         self._asked = 0
         self._table: dict[str, dict[str, Record]] | None = None
         self._load()
@@ -47,6 +49,7 @@ class Ledger:
     def refresh(self) -> list[Problem]:
         """Bring the records up to date with the files; returns what could not be read."""
         problems: list[Problem] = []
+        self._take_over()
         names = set()
         for name, path, info in listing(self._layout, self.scope, self.layer, problems):
             names.add(name)
@@ -118,7 +121,8 @@ class Ledger:
         now = time.time_ns()
         lines = [_HEAD]
         lines += [record.line(name, _settled(record.stamp, now)) for name, record in self.records.items()]
-        files.renew(self._layout.ledger(self.scope, self.layer), "\n".join(lines))
+        files.renew(self._path, "\n".join(lines))
+        self._loaded = files.stamp(self._path)
         self.changed = False
 
     def _mentioning(self, word: str) -> Iterable[tuple[str, Record]]:
@@ -155,8 +159,16 @@ class Ledger:
         self.records[name] = record.stamped(None if racy else stamp)
         self._forget_table()
 
+    def _take_over(self) -> None:
+        """Load what another writer has saved meanwhile: it need not be worked out again."""
+        saved = files.stamp(self._path)
+        if saved is not None and saved != self._loaded:
+            self._load()
+            self._table, self.changed = None, False
+
     def _load(self) -> None:
-        path = self._layout.ledger(self.scope, self.layer)
+        path = self._path
+        self._loaded = files.stamp(path)
         try:
             head, *lines = files.read_text(path).split("\n")
             if head == _HEAD:
