@@ -289,3 +289,11 @@ def test_a_decision_reads_as_a_sentence_without_markup(memory):
     assert "**" not in line
     assert "Why: no server to run" in line
     assert "Turned down:" in line
+
+
+def test_what_earlier_sessions_left_open_is_told(memory):
+    memory.remember("The UPDATE trigger is still missing", layer="episodic", topic="Open points")
+    memory.remember("The launch went well", layer="episodic", topic="Launch")
+    lines = memory.card().splitlines()
+    assert any(line.startswith("- left open: The UPDATE trigger is still missing") for line in lines)
+    assert not any("launch" in line for line in lines)

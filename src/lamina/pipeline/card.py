@@ -13,6 +13,7 @@ from lamina.formats.scope import Scope
 from lamina.formats.state import parse_state
 from lamina.formats.working import ACTIVITY, parse_working
 from lamina.pipeline.filters import IN_FORCE
+from lamina.pipeline.topics import OWN
 
 if TYPE_CHECKING:
     from lamina.formats.freshness import Freshness
@@ -36,6 +37,8 @@ SMALLEST_BUDGET = 400
 """Characters that the frame needs; a smaller budget is taken for this one."""
 
 GRADES = {"fresh": 0, "aging": 1, "unverified": 2, "stale": 3, "expired": 4}
+OPEN_SHOWN = 5
+OPEN_POINTS = OWN["open"]
 _SECTION = re.compile(r"\*\*(Context|Rationale|Alternatives considered|Consequences):\*\*")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _BLOCK = re.compile(r"(?:#{1,6}|[-*+]|\d{1,9}[.)]|=+|-+)(?:\s|$)|[>|]|```|~~~|(?:[-*_] ?){3,}$|\[[ xX]\]\s")
@@ -53,19 +56,20 @@ class Section(NamedTuple):
     share: float
 
 
-def card(store: Store, scope: Scope, *, today: date, budget: int = 6000) -> str:
+def card(store: Store, scope: Scope, *, today: date, budget: int = 6000, branch: str = "") -> str:
     """Return the card for a session in `scope`: at most `budget` characters (400 at least), whole lines only.
 
-    The text depends on the memory and on the UTC day alone, so that a host's prompt cache holds: whatever
-    has a time is as old as its day.
+    What was learnt on another branch than `branch` is left out. The text depends on the memory, the branch
+    and the UTC day alone, so that a host's prompt cache holds: whatever has a time is as old as its day.
     """
-    sections = [each for each in gather(store, scope, today) if each.lines]
+    sections = [each for each in gather(store, scope, today, branch) if each.lines]
     return compose(sections, max(budget, SMALLEST_BUDGET))
 
 
-def gather(store: Store, scope: Scope, today: date) -> list[Section]:
+def gather(store: Store, scope: Scope, today: date, branch: str) -> list[Section]:
     """Collect what the card may hold, in its order."""
-    local = [] if scope.key is None else in_force(store, scope)
+    found = [] if scope.key is None else in_force(store, scope)
+    local = [each for each in found if each.entry.branch in ("", branch)]
     everywhere = in_force(store, Scope(None))
     approved = [each for each in local if each.entry.trust == "approved"]
     layers = {
@@ -74,7 +78,7 @@ def gather(store: Store, scope: Scope, today: date) -> list[Section]:
     }
     sections = [
         Section("Repository state", state_lines(store, scope, today), 0.12),
-        Section("In progress", working_lines(store, scope, today), 0.10),
+        Section("In progress", (*working_lines(store, scope, today), *open_lines(approved, today)), 0.10),
         Section("Decisions in force", entry_lines(layers["decisions"], today), 0.24),
         Section("Learnings", entry_lines(layers["learnings"], today), 0.20),
         Section(
@@ -192,6 +196,13 @@ def working_lines(store: Store, scope: Scope, today: date) -> tuple[str, ...]:
     if fresh.grade != "fresh":
         lines.insert(0, f"- [{label(fresh.grade, fresh.age_days)}] this may be over")
     return tuple(lines)
+
+
+def open_lines(approved: Iterable[Located], today: date) -> tuple[str, ...]:
+    """Return what earlier sessions left open, the newest first."""
+    left = [each for each in approved if each.layer == "episodic" and each.topic == OPEN_POINTS]
+    left.sort(key=lambda each: (-(each.entry.date or date.min).toordinal(), each.entry.id or ""))
+    return tuple(f"- left open: {line[2:]}" for line in entry_lines(left[:OPEN_SHOWN], today))
 
 
 def read(store: Store, scope: Scope, layer: str) -> str | None:
