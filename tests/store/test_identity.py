@@ -7,7 +7,7 @@ import pytest
 from tests.store.folders import Machine
 
 from lamina import errors
-from lamina.store.identity import derive_key, slug_of, visible_on
+from lamina.store.identity import derive_key, slug_of
 from lamina.store.registry import Registry
 from lamina.store.repository import current_branch
 from lamina.store.site import pick_directory
@@ -170,21 +170,6 @@ def test_worktrees_that_must_not_share_are_workspaces_of_their_own(machine):
     assert Registry.load(machine.root).get("one").remotes == ()
     (one / "src").mkdir()
     assert machine.resolve(one / "src").root == one
-
-
-def test_what_was_learnt_on_a_branch_is_shown_there_until_it_is_merged():
-    asked = []
-
-    def merged(branch):
-        asked.append(branch)
-        return branch == "done"
-
-    assert visible_on(None, "main", merged)
-    assert visible_on("feature", "feature", merged)
-    assert asked == []
-    assert not visible_on("feature", "main", merged)
-    assert not visible_on("feature", None, merged)
-    assert visible_on("done", "main", merged)
 
 
 def test_two_repositories_called_alike_are_two_workspaces(machine):

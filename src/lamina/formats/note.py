@@ -57,7 +57,8 @@ class Section:
 class Note:
     """One session's note. `workspace` is a scope's name; `consolidated` is None while it is pending.
 
-    `extra` holds header fields that Lamina does not know, in file order.
+    `branch` is the unmerged branch that its entries belong to, "" for none. `extra` holds header fields that
+    Lamina does not know, in file order.
     """
 
     session: str
@@ -74,6 +75,7 @@ class Note:
     tool_calls: int = 0
     paths: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
+    branch: str = ""
     extra: tuple[tuple[str, str], ...] = ()
     raw: str | None = field(default=None, compare=False, repr=False)
 
@@ -166,6 +168,7 @@ _FIELDS: Final = (
     _Field("host", "Host", fold, str),
     _Field("workspace", "Workspace", fold, str),
     _Field("cwd", "Cwd", fold, str),
+    _Field("branch", "Branch", fold, str),
     _Field("first", "First", str, _number),
     _Field("last", "Last", str, _number),
     _Field("started", "Started", _maybe_time, parse_time),

@@ -380,7 +380,7 @@ class Memory(Reading):
         """
         from lamina.pipeline import export
 
-        entries = self._at.chosen(filters)[:limit]
+        entries = self._at.chosen(filters, branch=None)[:limit]
         document = export.as_document(entries, self._at.today)
         text = export.as_markdown(entries) if format == "markdown" else export.as_json(document)
         if output is not None:

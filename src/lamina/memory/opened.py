@@ -106,6 +106,15 @@ class Opened:
 
         return self.index.refresh(StoreSource(self.root))
 
+    @cached_property
+    def branch(self) -> str:
+        """The branch checked out here, "" for none; what was learnt on another is not shown."""
+        if self.cwd is None or self.workspace.common_dir is None:
+            return ""
+        from lamina.store.repository import current_branch
+
+        return current_branch(self.cwd) or ""
+
     def workspace_of(
         self, folder: str | os.PathLike[str] | None, *, explicit: str | None = None, remote: str | None = None
     ) -> Workspace:
@@ -136,12 +145,15 @@ class Opened:
             )
         return self.store
 
-    def chosen(self, filters: Asked) -> list[Located]:
-        """Return the entries that the filters let through; the store's problems are those of this listing."""
+    def chosen(self, filters: Asked, *, branch: str | None) -> list[Located]:
+        """Return the entries that the filters let through; the store's problems are those of this listing.
+
+        What was learnt on another branch than `branch` is left out; None leaves nothing out.
+        """
         from lamina.pipeline import browse
         from lamina.pipeline.filters import parse_filters
 
-        chosen = parse_filters(self.scope, self.today, **filters)
+        chosen = parse_filters(self.scope, self.today, branch=branch, **filters)
         if not self.exists:
             return []
         self.store.problems.clear()

@@ -127,7 +127,9 @@ class Reading:
         from lamina.pipeline import recall
         from lamina.pipeline.filters import question
 
-        asked = question(query, self.scope, self._at.today, limit=limit, filters=filters)
+        asked = question(
+            query, self.scope, self._at.today, limit=limit, filters=filters, branch=self._at.branch
+        )
         if not self.exists:
             return recall.Found(query, ("words",), ())
         self._at.refresh()
@@ -137,7 +139,7 @@ class Reading:
         """Return entries, newest first, and what was wrong with single files."""
         from lamina.pipeline import browse
 
-        entries = browse.newest_first(self._at.chosen(filters))
+        entries = browse.newest_first(self._at.chosen(filters, branch=self._at.branch))
         problems = tuple(self.store.problems) if self.exists else ()
         return [browse.item(each, self._at.today) for each in entries[:limit]], problems
 
@@ -159,7 +161,8 @@ class Reading:
         """Return what was learnt, by session, newest first, in every scope."""
         from lamina.pipeline import browse
 
-        return browse.learnt(self._at.chosen({"scope": "all", "since": since}), limit)
+        at = self._at
+        return browse.learnt(at.chosen({"scope": "all", "since": since}, branch=at.branch), limit)
 
     def card(self, *, budget: int | None = None) -> str:
         """Return the context block for a new session here; empty where there is no store."""
@@ -168,7 +171,7 @@ class Reading:
         if not self.exists:
             return ""
         budget = budget or self.settings["card_chars"]
-        return card(self.store, self.scope, today=self._at.today, budget=budget)
+        return card(self.store, self.scope, today=self._at.today, budget=budget, branch=self._at.branch)
 
     # -- what is going on
 

@@ -72,8 +72,13 @@ def registering(opened: Opened, scope: Scope) -> Callable[[Writing], Scope]:
 
 def store_draft(opened: Opened, draft: Draft, *, label: str, dry_run: bool) -> Outcome:
     """Write a draft and take it into the index."""
-    from lamina.pipeline import remember
+    from dataclasses import replace
 
+    from lamina.pipeline import remember
+    from lamina.pipeline.branches import staging
+
+    if draft.scope == opened.scope and draft.scope.key is not None:
+        draft = replace(draft, branch=staging(opened.workspace, opened.branch) or None)
     outcome = remember.store_draft(
         writable(opened, dry_run=dry_run),
         draft,

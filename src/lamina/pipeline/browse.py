@@ -35,6 +35,8 @@ def passes(located: Located, filters: Filters) -> bool:
     entry = located.entry
     if entry.trust not in filters.trust:
         return False
+    if filters.branch is not None and entry.branch not in ("", filters.branch):
+        return False
     if filters.topic and not _is_topic(located, filters.topic):
         return False
     day = entry.date

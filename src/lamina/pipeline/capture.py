@@ -19,6 +19,7 @@ from typing import NamedTuple
 from lamina import errors
 from lamina.formats.event import Author, Damage, Event, Kind, Session
 from lamina.formats.note import Note, Section, note_name, parse_note
+from lamina.pipeline.branches import staging
 from lamina.pipeline.bullets import bullets
 from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.redact import redact
@@ -289,7 +290,8 @@ def _note(batch: Writing, session: Session, workspace: Workspace | None) -> Note
     if text is not None:
         return parse_note(text)
     scope = workspace.scope.name if workspace else ""
-    return Note(session.id, session.host, scope, session.cwd, started=session.started)
+    branch = staging(workspace, session.branch) if workspace else ""
+    return Note(session.id, session.host, scope, session.cwd, started=session.started, branch=branch)
 
 
 def _tell(store: Store, result: Captured, now: datetime) -> None:

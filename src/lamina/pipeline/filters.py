@@ -38,7 +38,10 @@ DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class Filters(NamedTuple):
-    """A choice of entries; `scopes` None means every scope, `layer` None every layer."""
+    """A choice of entries; `scopes` None means every scope, `layer` None every layer.
+
+    `branch` is the one that is checked out: what was learnt on another is left out; None leaves nothing out.
+    """
 
     scopes: tuple[Scope, ...] | None = None
     layer: str | None = None
@@ -46,6 +49,7 @@ class Filters(NamedTuple):
     trust: frozenset[str] = IN_FORCE
     since: date | None = None
     until: date | None = None
+    branch: str | None = None
 
 
 def parse_filters(  # noqa: PLR0913 - one for each word of the command
@@ -58,6 +62,7 @@ def parse_filters(  # noqa: PLR0913 - one for each word of the command
     trust: str | Iterable[str] | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    branch: str | None = None,
 ) -> Filters:
     """Parse what a person or a program asked for; raises UsageError, UnknownLayer or UnknownScope."""
     return Filters(
@@ -67,10 +72,11 @@ def parse_filters(  # noqa: PLR0913 - one for each word of the command
         trust=parse_trust(trust),
         since=parse_when(since, today),
         until=parse_when(until, today),
+        branch=branch,
     )
 
 
-def question(text: str, here: Scope, today: date, *, limit: int, filters: Asked) -> Query:
+def question(text: str, here: Scope, today: date, *, limit: int, filters: Asked, branch: str = "") -> Query:
     """Make the query of a search; raises UsageError, UnknownLayer or UnknownScope."""
     from lamina.pipeline import recall
 
@@ -84,6 +90,7 @@ def question(text: str, here: Scope, today: date, *, limit: int, filters: Asked)
         trust=_names(trust) if trust else (),
         since=parse_when(filters.get("since"), today),
         until=parse_when(filters.get("until"), today),
+        branch=branch,
         limit=limit,
     )
 

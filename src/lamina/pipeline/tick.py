@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.pipeline import system_doc
+from lamina.pipeline import branches, system_doc
 from lamina.pipeline.commit import commit
 from lamina.pipeline.consolidate import consolidate
 from lamina.pipeline.status import Cadence, due
@@ -28,6 +28,8 @@ def tick(store: Store, now: datetime, cadence: Cadence, *, keep: int = KEPT_NOTE
     if "consolidate" in due(store, now, cadence):
         consolidate(store, now=now)
         ran.append("consolidate")
+    if branches.unstage(store, now):
+        ran.append("branches")
     if prune(store, now, keep=keep):
         ran.append("prune")
     if system_doc.refresh(store, now):

@@ -165,14 +165,6 @@ def key_named(text: str, registry: Registry) -> str:
     raise errors.BadKey(f"{text!r} can't be the key of a workspace", hint)
 
 
-def visible_on(entry_branch: str | None, branch: str | None, merged: Callable[[str], bool]) -> bool:
-    """Tell whether an entry learnt on a branch is shown on the branch that is checked out.
-
-    `merged` is asked only if neither decides: whether the entry's branch is part of the default branch.
-    """
-    return entry_branch is None or entry_branch == branch or merged(entry_branch)
-
-
 def _named(
     name: str, how: str, site: Site | None, registry: Registry, root_commits: RootCommits
 ) -> Workspace:
