@@ -152,7 +152,7 @@ def test_an_id_of_absurd_height_never_makes_a_double(store: Store) -> None:
 
 
 def test_names_of_files_in_any_bytes(store: Store) -> None:
-    names = ["\udcff\udcfe.md", "new\nline.md", "a (b).md", "tab\t.md", "e\u0301.md", "<img src=x>.md"]
+    names = ["new\nline.md", "a (b).md", "tab\t.md", "e\u0301.md", "<img src=x>.md"]
     for number, name in enumerate(names):
         write(store, f"global/semantic/{name}", f"# T{number}\n\n## Hand {number}\n\nBody.\n")
     remember(store, "First")
@@ -169,3 +169,15 @@ def test_names_of_files_in_any_bytes(store: Store) -> None:
     assert "notes" not in read(store, "global/semantic.md")
     assert store.problems == []
     assert json.loads(read(store, "state/ids.json"))["global-sem"] == len(names) + 2
+
+
+def test_a_name_that_is_no_text_is_told_and_stops_nothing(store: Store) -> None:
+    odd = write(store, "global/semantic/\udcff\udcfe.md", "# T\n\n## Hand\n\nBody.\n")
+    remember(store, "First")
+    assert ids(store) == ["global-sem-0001"]
+    assert any("is not UTF-8 text" in problem.message for problem in store.problems)
+    assert odd.read_text() == "# T\n\n## Hand\n\nBody.\n"
+    odd.rename(odd.with_name("plain.md"))
+    again = Store.open(store.root)
+    assert len([*again.entries()]) == 2
+    assert again.problems == []

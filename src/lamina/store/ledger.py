@@ -204,6 +204,9 @@ def _plain(
     for each in found:
         if not each.name.endswith(".md") or each.name.startswith("."):
             continue
+        if not is_text(each.name):
+            problems.append(Problem(each.path, 0, "its name is not UTF-8 text; it is left out until renamed"))
+            continue
         try:
             info = each.stat(follow_symlinks=False)
         except OSError:
@@ -212,6 +215,15 @@ def _plain(
             yield each.name, each.path, info
         else:
             problems.append(Problem(each.path, 0, "is not a plain file; it is left out"))
+
+
+def is_text(name: str) -> bool:
+    """Tell whether a file's name can be written in a list, an index, a commit: names may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def nfc(text: str) -> str:
