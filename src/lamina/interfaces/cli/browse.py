@@ -145,8 +145,7 @@ def card(arguments: list[str], out: Output) -> int:
     parser = command(
         "card",
         "Print the context block that a new session in this folder gets. It is the same all day (UTC) as "
-        "long as "
-        "the memory is.",
+        "long as the memory is.",
         examples=("lamina card", "lamina card --budget 2000"),
     )
     parser.add_argument(

@@ -22,8 +22,7 @@ def edit(arguments: list[str], out: Output) -> int:
     parser = command(
         "edit",
         "Change the text or the fields of one memory. You become one of its sources, so that no model "
-        "overrules "
-        "it. (Any text editor will do, too: the files are plain Markdown.)",
+        "overrules it. (Any text editor will do, too: the files are plain Markdown.)",
         changes=True,
         examples=(
             'lamina edit harbor-sem-0004 --text "The staging port is 8082"',
@@ -85,9 +84,8 @@ def forget(arguments: list[str], out: Output) -> int:
     parser = command(
         "forget",
         "Forget memories: they are no longer found or shown, and the same content is refused later. The "
-        "text stays "
-        "on disk until --purge. Without ids, --session, --since and --workspace choose, all that are "
-        "given together, in every project unless --workspace names one.",
+        "text stays on disk until --purge. Without ids, --session, --since and --workspace choose, all that "
+        "are given together, in every project unless --workspace names one.",
         changes=True,
         examples=(
             'lamina forget harbor-sem-0004 --reason "never true"',
@@ -138,9 +136,8 @@ def undo(arguments: list[str], out: Output) -> int:
     """Take back the last write."""
     parser = command(
         "undo",
-        "Take back the last write that is not taken back yet; call it again for the one before. The last "
-        "20 are "
-        "kept. A file that was changed since is never overwritten.",
+        "Take back the last write that is not taken back yet; call it again for the one before. The last 20 "
+        "are kept. A file that was changed since is never overwritten.",
         changes=True,
         examples=("lamina undo --dry-run", "lamina undo"),
     )

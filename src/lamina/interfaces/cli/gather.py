@@ -31,11 +31,9 @@ def importing(arguments: list[str], out: Output) -> int:
     """Read the sessions that agents left on this machine, or the given ones."""
     parser = command(
         "import",
-        "Read the sessions that your agents left on this machine, or the given ones, and make memories "
-        "of what "
-        "lasts. Nothing leaves this machine. It may be stopped at any time; the next run goes on from "
-        "there. With "
-        "--json, one line a session comes first and the summary last.",
+        "Read the sessions that your agents left on this machine, or the given ones, and make memories of "
+        "what lasts. Nothing leaves this machine. It may be stopped at any time; the next run goes on from "
+        "there. With --json, one line a session comes first and the summary last.",
         changes=True,
         examples=("lamina import --dry-run", "lamina import", "lamina import ~/old-sessions --host codex"),
     )
@@ -116,9 +114,8 @@ def capture(arguments: list[str], out: Output) -> int:
     """Turn one transcript into a note."""
     parser = command(
         "capture",
-        "Turn what is new in one transcript into a note, which waits for `lamina consolidate`. `thin` "
-        "says that "
-        "there is too little yet: it waits and joins what comes next.",
+        "Turn what is new in one transcript into a note, which waits for `lamina consolidate`. `thin` says "
+        "that there is too little yet: it waits and joins what comes next.",
         changes=True,
         examples=("lamina capture ~/.claude/projects/-home-me-harbor/4f3a.jsonl --final",),
     )

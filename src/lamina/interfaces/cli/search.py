@@ -20,8 +20,7 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     parser = command(
         name,
         "Find memories by words, best first: here and in global, unless --scope says otherwise. Any "
-        "language, "
-        "any punctuation. Superseded and forgotten memories are found only with --trust.",
+        "language, any punctuation. Superseded and forgotten memories are found only with --trust.",
         examples=(
             "lamina search why did we drop redis",
             "lamina search 成语接龙 --layer learnings",

@@ -29,8 +29,7 @@ def init(arguments: list[str], out: Output) -> int:
     parser = command(
         "init",
         "Make a store: a folder of its own that is a git repository. Every writing command does this on "
-        "first "
-        "use, too.",
+        "first use, too.",
         changes=True,
         examples=("lamina init", "lamina init --root ~/work-memory --remote git@example.com:me/memory.git"),
     )
@@ -71,8 +70,7 @@ def associate(arguments: list[str], out: Output) -> int:
     parser = command(
         "associate",
         "Bind a folder to a workspace by hand: one that moved and has no remote, or one that shall share "
-        "the memory "
-        "of another.",
+        "the memory of another.",
         changes=True,
         examples=("lamina associate harbor", "lamina associate harbor ~/src/harbor --title Harbor"),
     )
@@ -99,9 +97,8 @@ def trust(arguments: list[str], out: Output) -> int:
     """Accept the .lamina.toml of a project."""
     parser = command(
         "trust",
-        "Accept the .lamina.toml of a project as it is now. It travels with the repository, so until "
-        "then it may "
-        "only narrow what is remembered. A changed file has to be accepted anew.",
+        "Accept the .lamina.toml of a project as it is now. It travels with the repository, so until then "
+        "it may only narrow what is remembered. A changed file has to be accepted anew.",
         changes=True,
         examples=("lamina trust", "lamina trust ~/src/harbor --revoke"),
     )

@@ -21,9 +21,8 @@ def tick(arguments: list[str], out: Output) -> int:
     """Run whatever is due now."""
     parser = command(
         "tick",
-        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit. Safe "
-        "to call as "
-        "often as you like.",
+        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit. Safe to "
+        "call as often as you like.",
         changes=True,
         examples=("lamina tick --dry-run", "lamina tick"),
     )
@@ -105,8 +104,7 @@ def index(arguments: list[str], out: Output) -> int:
     parser = command(
         "index",
         "Check the search index against the files, or build it anew. It is derived: deleting it loses "
-        "nothing, and "
-        "a search brings it up to date by itself.",
+        "nothing, and a search brings it up to date by itself.",
         examples=("lamina index check", "lamina index rebuild"),
     )
     parser.add_argument(

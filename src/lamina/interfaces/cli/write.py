@@ -29,9 +29,8 @@ def remember(arguments: list[str], out: Output) -> int:
     """Store one memory."""
     parser = command(
         "remember",
-        "Store one memory, as it was said. Secrets in it are replaced. Storing nothing is a correct "
-        "result: never "
-        "store something only to fill a gap.",
+        "Store one memory, as it was said. Secrets in it are replaced. Storing nothing is a correct result: "
+        "never store something only to fill a gap.",
         changes=True,
         examples=(
             'lamina remember "The staging port is 8081"',
