@@ -269,7 +269,59 @@ def test_a_failure_tells_what_failed_with_what_and_what_ended_it():
         "The role lacks the key, because the policy only names the bucket.",
         tool("terraform init -migrate-state"),
     )
-    assert heading == "`terraform init -migrate-state` failed: AccessDenied: not allowed to use the key"
+    assert heading == "`terraform init` failed: backend: AccessDenied: not allowed to use the key"
+
+
+PYTEST = """E   sqlalchemy.exc.ProgrammingError: (pg.Error) <class 'UndefinedColumnError'>: column "age" does not exist
+tests/test_pets.py:44: ProgrammingError
+FAILED tests/test_pets.py::test_create - sqlalchemy.exc.ProgrammingError
+1 failed, 6 passed in 4.12s"""
+CARGO = """error[E0502]: cannot borrow `self.shelf` as mutable because it is also borrowed as immutable
+  --> src/shelf.rs:88:13
+error: could not compile `shelf` (lib) due to 1 previous error"""
+LOCKED = """E   sqlite3.OperationalError: database is locked
+1 failed, 8 deselected in 5.32s"""
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "heading"),
+    [
+        ("pytest tests/test_pets.py -q", PYTEST, '`pytest` failed: column "age" does not exist'),
+        ("cargo test", CARGO, "`cargo test` failed: error[E0502]: cannot borrow `self.shelf` as mutable"),
+        (
+            "python -m pytest tests/test_store.py -q -k ten_threads",
+            LOCKED,
+            "`pytest` failed: sqlite3.OperationalError: database is locked",
+        ),
+    ],
+)
+def test_a_failure_is_named_by_its_message_and_the_fix_is_told(command, output, heading):
+    found = told(
+        "Give the pets an age.",
+        tool(command, output, failed=True),
+        "The keys of `self.shelf` are still held there. I'll copy them first.",
+        tool(command, "7 passed"),
+        "Done.",
+    )
+    fix = next(one for one in found if one.label == "fix")
+    assert laid_out(fix.label, fix.text, DAY)[0] == heading
+    assert "`self.shelf` are still held" in fix.text
+
+
+def test_what_the_agent_calls_the_fix_is_the_fix():
+    found = told(
+        "Run the tests in the container.",
+        tool(
+            "docker compose run app pytest",
+            "Error: bind 0.0.0.0:5432: port is already allocated",
+            failed=True,
+        ),
+        "Postgres on the runner has the port 5432.",
+        tool("docker compose -f ci.yml run app pytest"),
+        "It passes: the fix was to reset the published port in ci.yml, so that 5432 stays free.",
+    )
+    fix = next(one for one in found if one.label == "fix")
+    assert "the fix was to reset the published port" in fix.text
 
 
 def test_a_reported_failure_and_the_tools_are_one_entry():

@@ -37,7 +37,8 @@ def bullets(material: Material, today: date, limits: Limits | None = None) -> li
     found: list[Bullet] = []
     for at, exchange in enumerate(talk):
         wishing = bool(found) and found[-1].label == "preference"
-        found += _Telling(exchange, at, turned, seen, today).told(wishing=wishing)
+        later = [piece for one in talk[at : at + 2] for piece in one.by("assistant")]
+        found += _Telling(exchange, at, turned, seen, today).told(later, wishing=wishing)
     told = [(piece.seq, piece.said) for exchange in talk for piece in exchange.pieces]
     return _strongest(_joined(_still_open(found, told)), (limits or Limits()).bullets)
 
@@ -54,10 +55,9 @@ class _Telling:
         self.pieces = [piece for piece in kept if piece and not signs.HOSTILE.search(piece.said)]
         self.kinds = {piece: kind(piece) for piece in self.pieces if piece.who == "user"}
 
-    def told(self, *, wishing: bool) -> Iterator[Bullet]:
-        broken = [
-            told for failure in self.exchange.failures[:_FAILURES] if (told := failed(failure, self.day))
-        ]
+    def told(self, later: Sequence[Piece], *, wishing: bool) -> Iterator[Bullet]:
+        found = (failed(failure, self.day, later) for failure in self.exchange.failures[:_FAILURES])
+        broken = [told for told in found if told]
         self.seen.update(*(terms(told.text) for told in broken))
         rest = [piece for piece in self.pieces if self.kinds.get(piece) != "remark"]
         if any(piece.question and piece.who == "user" and piece.has(signs.STATUS) for piece in rest):

@@ -243,14 +243,39 @@ def _opens(sentence: str) -> bool:
     return len(sentence) <= 60 and _FOREIGN.match(sentence) is not None
 
 
+_COUNTS = re.compile(
+    r"\d+ (?:failed|passed|failures?|errors?|warnings?|tests?|problems?|deselected|skipped)\b|test result:|"
+    r"(?:error: )?(?:could not compile|aborting due to|process completed|command failed|exited? with)|"
+    r"make(?:\[\d+\])?: \*\*\*|failed:? +\S+::|fail(?:ed)?\s+\S+(?: [\d.]+s)?$|"
+    r"npm err! (?:code|errno|path)|\S+:\d+: \w+$",
+    re.IGNORECASE,
+)
+_MESSAGE = re.compile(
+    r"(?:\w(?:Error|Exception|Warning|Interrupt)|\b(?:error|fatal|panicked)\b[^:]{0,40}|"
+    r"\berror\[\w+\])\)?: +\S",
+    re.IGNORECASE,
+)
+_DIAGNOSTIC = re.compile(r"(?:\S+: )?error\b(?:\[\w+\])?[: ]")
+
+
 def error_tail(text: str) -> str:
-    """Give the telling end of a failed output: its last line that names an error, else its last line."""
+    """Give the telling line of a failed output: an error's message, else the last line that names an error.
+
+    Of several messages an interpreter's last one tells, a compiler's first; counters tell nothing.
+    """
     lines = [line for line in text.split("\n")[-80:] if line.strip("-=+*~ .^│|")]
     telling = [line for line in lines if _TELLING.search(line[:500])]
-    return (telling or lines or [""])[-1][:2000]
+    plain = [line for line in telling if not _COUNTS.search(line[:500])]
+    named = [line for line in plain if _MESSAGE.search(line[:500])]
+    if named and _DIAGNOSTIC.match(named[0]) and _DIAGNOSTIC.match(named[-1]):
+        return named[0][:2000]
+    return (named or plain or telling or lines or [""])[-1][:2000]
 
 
 _WRAPPERS = _words("sudo env time npx uv uvx poetry pnpm bunx yarn npm python python3 run exec -m cd")
+
+
+_STARTERS = _words("sudo env time npx uv uvx poetry python python3 run exec -m")
 
 
 def command_head(tool: str, command: str) -> str:
@@ -264,6 +289,14 @@ def command_head(tool: str, command: str) -> str:
             named += [next_ for next_ in words[words.index(word) + 1 :][:1] if next_.isalpha()]
             break
     return f"{tool}:{' '.join(named)}"
+
+
+def program(command: str) -> str:
+    """Name the program of a command with its subcommand, without what only starts it."""
+    words = command.rsplit("&&", 1)[-1].split()
+    while len(words) > 1 and (words[0] in _STARTERS or "=" in words[0]):
+        words = words[1:]
+    return " ".join(words[:2] if len(words) > 1 and words[1].isalpha() else words[:1])
 
 
 def is_memory_path(path: str, hidden: tuple[str, ...] = ()) -> bool:
