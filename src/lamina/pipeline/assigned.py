@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lamina.pipeline.names import FOREIGN_STEMS, STEMS, kind_of, words
+from lamina.pipeline.secrets import looks_random
 
 _STOP = words(
     "string str text char varchar bytes int integer number bool boolean any object optional required "
@@ -53,17 +54,23 @@ _CODE = re.compile(
 _QUALIFIED = re.compile(r"(?<![A-Za-z])([A-Za-z]{2,14})[ \t]$")
 _SEPARATOR = re.compile(
     r"(?P<close>\\*[\"'`*\])]{0,3})(?:"
-    r"(?:\s{0,4}(?P<sep>:=|=>|={1,2}|:|->|：|＝|\\u003[aAdD]|%3[aAdD])(?:\*{2})?\s{0,4})"
+    r"(?:\s{0,4}(?P<sep>:=|=>|={1,2}|:|->|：|＝|\\u003[aAdD]|%3[aAdD])(?:\*{2})?"
+    r"(?:[ \t]{0,4}(?:[|>][+-]?|\\)[ \t]{0,4}\r?\n\s{0,24}|\s{0,4}))"  # the value may begin on the next line
+    r"|(?P<pair>[ \t]?(?:,\s{0,40}|\s{1,40})\\*[\"']?value\\*[\"']?[ \t]?[:=][ \t]?"
+    r"|[ \t]?\{\s{0,40}(?:(?:type|description|sensitive)[^\n]{0,200}\n\s{0,40}){0,3}default[ \t]{0,12}=[ \t]?"
+    r"|[ \t]+(?:--type[ =]\w{1,20}[ \t]+)?--(?:value|body|secret-string)[ =])"
     r"|(?P<cell>[ \t]{0,12}\|[ \t]{0,4}|>|(?<=[\"'])[ \t]?,[ \t]?(?=\\*[\"']))"
-    r"|(?P<pair>[ \t]?,?\s{1,12}\\*[\"']?value\\*[\"']?[ \t]?[:=][ \t]?)"
     r"|(?P<prose>"
-    r"(?:\s+(?:for|of|to|on|in|für|para|pour|de)\s+[\w@.'’/-]{1,40}(?:\s+[\w@.'’/-]{1,40}){0,4}?)?\s+"
-    r"(?:(?P<is>is|was)|ist|lautet|es|est|é|è|jest|это|"
-    r":|=|equals|set to|будет|olarak)\s*:?\s+|\s?(?:是|为|為|は|=|：|는|은|가|이)\s?)"
+    r"[ \t]+(?P<of>for|of|on)[ \t]+[\w@.'’/-]{1,40}(?:[ \t]+[\w@.'’/-]{1,40}){0,4}?[ \t]?[:=][ \t]+"
+    r"|(?:\s+(?:for|of|to|on|in|für|para|pour|de)\s+[\w@.'’/-]{1,40}(?:\s+[\w@.'’/-]{1,40}){0,4}?)?\s+"
+    r"(?:(?:(?:is|was|were|has been|got|is being) )?(?:set|changed|reset|updated|rotated) (?:back )?to|"
+    r"(?P<is>is|was)(?: now)?|ist|lautet|es|est|é|è|jest|это|equals|будет|olarak|"
+    r"(?:should|must|will|needs to|has to) be|:|=)\s*:?\s+|\s?(?:是|为|為|は|=|：|는|은|가|이)\s?)"
     r"|(?P<space>[ \t]{1,2}))"
 )
-_QUOTE = re.compile(r"(?:[bfru]{0,2})(\\*[\"'`]|[“‘「『«])")
+_QUOTE = re.compile(r"(?:[bfru]{0,2})(\\*[\"'`]|[“‘「『«]|&(?:quot|apos|#34|#39);)")
 _CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_JOINED = re.compile(r"\s{0,40}(?:\+|\.|&|\|\|)\s{0,40}\\*[\"'][^\"'\n\\]{0,400}")  # … " + "…
 _BARE = re.compile(r"(?:[^\s\"'`,;&<>|\\]|[,;](?=[^\s\"'`])(?![A-Za-z][\w ]{0,30}=)|\\(?![nrt\"']))++")
 _QUERY = re.compile(r"[^\s\"'`&<>#]++")
 _LINE = re.compile(r"\S++")
@@ -88,6 +95,7 @@ class _Way(NamedTuple):
     prose: bool = False
     english: bool = False
     loose: bool = False  # only a blank, a comma or a table's bar between name and value
+    named: bool = False  # the name is a variable's, no word of a sentence
 
 
 def find(text: str, lowered: str) -> Iterator[Found]:
@@ -150,7 +158,9 @@ def _value(text: str, start: int, end: int, kind: str) -> Found | None:
     link = _SEPARATOR.match(text, end)
     if link is None or link.end() >= len(text):
         return None
-    if link["space"] and (link["close"] or text[start:end].lower() in _AMBIGUOUS):
+    if link["space"] and link["close"]:
+        return None
+    if (link["space"] or link["of"]) and text[start:end].lower() in _AMBIGUOUS:
         return None
     if link["sep"] and "\n" in link[0]:
         return _below(text, link.end(), kind)
@@ -183,6 +193,7 @@ def _bound(text: str, start: int, end: int, link: re.Match[str]) -> _Way:
         prose=link["prose"] is not None,
         english=link["is"] is not None,
         loose=(link["space"] is not None and not flag) or link["cell"] is not None,
+        named=text[start:end] != text[start:end].lower() and "_" in text[start:end].strip("-."),
     )
 
 
@@ -191,14 +202,18 @@ _AMBIGUOUS = frozenset(["pass", "creds", "credentials"])  # before a blank they 
 
 def _below(text: str, at: int, kind: str) -> Found | None:
     """Take a value that stands alone on the line below its name, if it can be nothing else."""
-    value = _LINE.match(text, at)
+    fence = _FENCE.match(text, at)
+    value = _LINE.match(text, fence.end() if fence else at)
     if value is None or not _ends_line(text, value.end()) or value[0].endswith(":"):
         return None
     bare = value[0].strip("\"'`")
     if not mixed(bare) or not is_secret(bare, kind, _Way(alone=True, prose=True)):
         return None
-    begin = at + value[0].find(bare)
+    begin = value.start() + value[0].find(bare)
     return Found(begin, begin + len(bare), kind)
+
+
+_FENCE = re.compile(r"`{3,5}[\w-]{0,20}[ \t]*\r?\n[ \t]*")
 
 
 def _in_quotes(text: str, quote: re.Match[str], kind: str, way: _Way) -> Found | None:
@@ -211,9 +226,13 @@ def _in_quotes(text: str, quote: re.Match[str], kind: str, way: _Way) -> Found |
     if end < 0 or (end > line and not _wrapped(text[at:end])):
         end = min(line, at + 8192)
     value = text[at:end]
-    if value and is_secret(value, kind, way._replace(quoted=True)):
-        return Found(at, end, kind)
-    return None
+    if not value or not is_secret(value, kind, way._replace(quoted=True)):
+        return None
+    more = _JOINED.match(text, end + len(close))
+    while more is not None:
+        end = more.end()
+        more = _JOINED.match(text, end + len(close))
+    return Found(at, end, kind)
 
 
 def _wrapped(value: str) -> bool:
@@ -270,21 +289,33 @@ def is_secret(value: str, kind: str, way: _Way) -> bool:
     plain = value.strip("\"'`\\ ")
     if len(plain) < 3 or is_placeholder(plain) or (plain.isalpha() and not way.sure and kind_of("", plain)):
         return False
+    if way.loose and way.named and _VALUE.fullmatch(plain) and not _CODE.fullmatch(plain):
+        return looks_random(plain) and not _HASH.fullmatch(plain)
     if kind in {"token", "key"}:
         return _is_token(plain, kind, way)
+    return _is_password(plain, kind, way)
+
+
+def _is_password(plain: str, kind: str, way: _Way) -> bool:
     if way.loose:
-        return (
-            kind == "password"
-            and len(plain) >= 5
-            and plain.isascii()
-            and mixed(plain)
-            and not _TECH.match(plain)
-        )
+        return kind == "password" and _is_beside(plain)
     if way.quoted:
         return " " not in plain or way.sure or _is_phrase(plain)
     if way.prose:
         return _is_said(plain, kind, way)
     return way.sure or (not _CODE.fullmatch(plain) and _is_set(plain, kind, way))
+
+
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_VALUE = re.compile(r"[A-Za-z0-9+/=_.~-]{12,}")
+_ATTRIBUTE = re.compile(r"[a-z_-]{2,}=|[A-Za-z_-]+=$")
+
+
+def _is_beside(value: str) -> bool:
+    """Judge what stands next to the word password, with nothing to bind them."""
+    if len(value) < 5 or not value.isascii() or _TECH.match(value) or _ATTRIBUTE.match(value):
+        return False
+    return mixed(value)
 
 
 def _is_set(value: str, kind: str, way: _Way) -> bool:
@@ -297,6 +328,11 @@ def _is_set(value: str, kind: str, way: _Way) -> bool:
         return not _TECH.match(value)
     least = 5 if kind == "password" else 12
     return way.alone and len(value) >= least and value.isascii() and "/" not in value
+
+
+def is_technical(value: str) -> bool:
+    """Say whether a value names an algorithm, a size or a time."""
+    return _TECH.match(value) is not None
 
 
 def is_placeholder(value: str) -> bool:

@@ -11,12 +11,14 @@ from functools import cache
 from typing import NamedTuple
 
 from lamina.pipeline import secrets
-from lamina.pipeline.assigned import Found, is_placeholder, mixed
+from lamina.pipeline.assigned import Found, is_placeholder, is_technical, mixed
 
 _LONG = 16
 _WEB = frozenset(["http", "https", "git", "ssh", "ftp", "ftps", "sftp", "ws", "wss", "svn"])
 _URL = re.compile(
-    r"(?P<user>[^\s:/@\"'`<>\[\]?#]{0,200})(?::(?P<rest>[^\s\"'`<>]{0,600})|@)"  # behind the ://
+    r"(?P<user>[^\s:/@\"'`<>\[\]?#]{0,200}"
+    r"(?:@[^\s:/@\"'`<>]{1,200}(?=:[^\s:/@\"'`<>]{1,200}@))?)"  # an address of mail as the user
+    r"(?::(?P<rest>[^\s\"'`<>]{0,600})|@)"  # behind the ://
 )
 _URL_PATH = re.compile(r"[/?#]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}$")
@@ -93,6 +95,32 @@ def _is_cookie(match: re.Match[str]) -> bool:
     return not is_placeholder(match["value"].split("=", 1)[1])
 
 
+_NOT_SAID = re.compile(r"/|^0x|^[-+.\d]+%?$")
+
+
+def _is_chosen(match: re.Match[str]) -> bool:
+    value = match["value"].rstrip(".,;:!?)")
+    digits = sum(char.isdigit() for char in value)
+    return (
+        0 < digits < len(value)
+        and mixed(value)
+        and not is_technical(value)
+        and _NOT_SAID.search(value) is None
+    )
+
+
+def _is_given(match: re.Match[str]) -> bool:
+    return mixed(match["value"]) and match["value"].count(" ") < 3
+
+
+# A line of a cookie file: domain, TRUE or FALSE, path, TRUE or FALSE, time, name, value.
+_TABBED = tuple(f"{tab}{word}{tab}/" for tab in ("\t", "\\t") for word in ("true", "false"))
+_SETTERS = tuple(
+    verb + joint + noun + "("
+    for verb in ("set", "with")
+    for joint in ("", "_")
+    for noun in ("password", "passwd", "secret", "token", "apikey", "api_key", "credential", "passphrase")
+)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _RULES = (
     Rule(
@@ -165,6 +193,66 @@ _RULES = (
     ),
     Rule(
         "password",
+        ("openssl",),
+        rf"openssl\b[^\n|;]{{0,200}}?\s-k\s{_WORD}",
+        needs=" -k ",
+    ),
+    Rule(
+        "password",
+        ("htpasswd",),
+        rf"htpasswd\s(?:-\w+\s){{0,4}}-\w*b\w*\s(?:-\w+\s){{0,4}}\S{{1,200}}\s\S{{1,60}}\s{_WORD}",
+    ),
+    Rule(
+        "password",
+        ("echo", "printf"),
+        r"(?:echo|printf)\s{1,3}(?:-\w\s)?[\"']?(?P<value>[^\s\"'|;]{3,200})[\"']?\s?\|\s?sudo\b[^\n|;]{0,40}?\s-\w?S",
+        needs="sudo",
+    ),
+    Rule(
+        "password",
+        ("auth=(", "auth = (", "basicauth(", "httpbasicauth("),
+        r"\w{4,13}[ =]{0,3}\(\s?[\"'][^\"'\n]{1,100}[\"']\s?,\s?[\"'](?P<value>[^\"'\n]{3,200})[\"']",
+    ),
+    Rule(
+        "secret",
+        _SETTERS,
+        r"\w{6,16}\(\s?\\?[\"'](?P<value>[^\"'\n\\]{3,400})\\?[\"']\s?\)",
+        _is_given,
+    ),
+    Rule(
+        "password",
+        ("password", "passwd", "secret", "apikey", "token"),
+        r"(?<=[<:])\w{5,8}\s[^<>]{1,200}>(?P<value>[^<>\s]{3,400})</",
+        _is_given,
+        needs="</",
+    ),
+    Rule(
+        "cookie",
+        _TABBED,
+        r"(?:\t|\\t)(?:true|false)(?:\t|\\t)/[^\s\\]{0,200}(?:\t|\\t)(?:true|false)(?:\t|\\t)\d{1,12}(?:\t|\\t)"
+        r"[^\s\\]{1,100}(?:\t|\\t)(?P<value>[^\s\\]{3,4096})",
+    ),
+    Rule(
+        "password",
+        ("set ", "change", "changing", "reset", "update", "updating", "rotate", "rotating"),
+        r"(?:set|chang\w{1,3}|reset|updat\w{1,3}|rotat\w{1,3})\s(?:[\w'’-]{1,20}\s){0,4}(?:password|passphrase|passcode|pwd|pw)"
+        r"\s(?:(?:for|of|on)\s\S{1,40}\s){0,2}(?:back\s)?to\s[\"'`]?(?P<value>[^\s\"'`]{4,200})",
+        _is_chosen,
+        needs=" to ",
+    ),
+    Rule(
+        "password",
+        ("pw ", "pw:"),
+        r"pw:?\s[\"'`]?(?P<value>[^\s\"'`,;()\[\]{}<>=]{5,60})(?=[\"'`.,;!?]?(?:\s|$))",
+        _is_chosen,
+    ),
+    Rule(
+        "seed-phrase",
+        ("seed phrase", "recovery phrase", "mnemonic", "seed words"),
+        r"\w{4,8}(?:\s(?:phrase|words))?[^\n:=]{0,40}[:=]\s{0,3}[\"'`]?(?P<value>[a-z]{3,8}(?:\s[a-z]{3,8}){11,23})",
+    ),
+    Rule(
+        "password",
         ("identified",),
         r"identified\s{1,3}(?:with\s\w{1,40}\s)?by\s{1,3}['\"](?P<value>[^'\"\n]{2,200})",
     ),
@@ -194,7 +282,7 @@ def find(text: str, lowered: str) -> Iterator[Found]:
     yield from _named_later(text, lowered)
 
 
-_ANYWHERE = (":543", ":6432:", ":*:", "cookie")
+_ANYWHERE = (":543", ":6432:", ":*:", "cookie", *_TABBED)
 
 
 def _anchors(lowered: str, anchors: tuple[str, ...]) -> Iterator[int]:

@@ -21,7 +21,7 @@ _PASSES = 4  # what a replacement uncovers is looked at again, at most so often
 
 _BLOCK = re.compile(r"-{4,5}\s?BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?\s?-{4,5}")
 _BLOCK_END = re.compile(r"-{4,5}\s?END [A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?\s?-{4,5}")
-_BLOCK_GAP = r"(?:\s|\\+[nrt\\]|[\"'`,|>])"
+_BLOCK_GAP = r"(?:\s|\\+[nrt\\]|[\"'`,|>]|\d{1,5}[→:\t])"  # also the numbers that a reader puts before lines
 _BLOCK_BODY = re.compile(
     rf"(?>(?:{_BLOCK_GAP}*+(?:[A-Za-z0-9+/=]{{16,}}+|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n\\]{{0,120}}))*+)"
     rf"(?:{_BLOCK_GAP}*+[A-Za-z0-9+/=]*[0-9+/=][A-Za-z0-9+/=]*+)?"
@@ -146,9 +146,11 @@ def _decoded(word: str, plain: str, counts: Counter[str]) -> str:
     if plain == word:
         return word
     inner: Counter[str] = Counter()
-    clean = _once(plain, inner)
+    public = without_private(plain)
+    inner["private"] += public != plain
+    clean = _once(public, inner)
     counts.update(inner)
-    return clean if inner else word
+    return clean if inner.total() else word
 
 
 def _unescaped(text: str) -> str:
