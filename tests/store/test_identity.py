@@ -7,6 +7,7 @@ import pytest
 from tests.store.folders import Machine
 
 from lamina import errors
+from lamina.formats.scope import is_key
 from lamina.store.identity import derive_key, slug_of
 from lamina.store.registry import Registry
 from lamina.store.repository import current_branch
@@ -566,3 +567,19 @@ def test_the_branch_is_read_from_the_worktrees_own_head(machine):
 
 def test_the_branch_is_known_before_the_first_commit(machine):
     assert current_branch(machine.repository(machine.work / "new", commit=False)) == "main"
+
+
+def test_a_pointer_to_its_own_folder_is_one_workspace(machine: Machine) -> None:
+    folder = machine.work / "loop"
+    folder.mkdir()
+    (folder / ".git").write_text(f"gitdir: {folder}\n")
+    assert machine.key(folder) == "loop"
+    assert machine.keys() == ["loop"]
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "\udcff", "new\nline", "日本"])
+def test_a_gone_folder_of_any_name_is_a_workspace(machine: Machine, name: str) -> None:
+    key = machine.key(f"/gone/{name}")
+    assert key is not None
+    assert is_key(key)
+    assert machine.key(f"/gone/{name}") == key

@@ -138,7 +138,7 @@ def _spots(key: str, site: Site, registry: Registry, root_commits: RootCommits) 
     """Return the records of a site's folders, where they are new or say something else than before."""
     wanted: dict[str, dict[str, Any]] = {}
     if site.common_dir is None:
-        kind = "folder" if site.root.is_dir() else "gone"
+        kind = "folder" if os.path.isdir(site.root) else "gone"  # noqa: PTH112 - False where pathlib raises
         wanted[str(site.root)] = {"key": key, "kind": kind, "inode": inode_of(site.root)}
     else:
         for path in filter(
@@ -150,7 +150,7 @@ def _spots(key: str, site: Site, registry: Registry, root_commits: RootCommits) 
             if before is None or before.key != key or before.kind != "common" or not before.roots:
                 roots = sorted(root_commits(site.root))
                 wanted[str(path)] = {"key": key, "kind": "common", "inode": inode_of(path), "roots": roots}
-        if site.top is not None:
+        if site.top is not None and site.top != site.common_dir:
             wanted[str(site.top)] = {"key": key, "kind": "worktree", "inode": inode_of(site.top)}
     return wanted
 
