@@ -52,7 +52,7 @@ def talk(number: int) -> list[Said | Tool]:
 
 
 def claude(
-    folder: Path, name: str, turns: Iterable, *, cwd: str = "/work/shop", started: datetime = T0, **more
+    folder: Path, name: str, turns: Iterable, *, cwd: str = "/srv/shop", started: datetime = T0, **more
 ) -> Path:
     """Write a session of Claude Code; the file is named by its id."""
     uuid = session_uuid(name)
@@ -65,7 +65,7 @@ def claude(
 
 
 def codex(
-    folder: Path, name: str, turns: Iterable, *, cwd: str = "/work/shop", started: datetime = T0, **more
+    folder: Path, name: str, turns: Iterable, *, cwd: str = "/srv/shop", started: datetime = T0, **more
 ) -> Path:
     """Write a rollout of Codex."""
     uuid = session_uuid(name, 7)
@@ -82,7 +82,7 @@ def append(path: Path, turns: Iterable, *, minutes: int = 60) -> None:
     session = next(
         id_ for line in path.read_text().splitlines() if (id_ := json.loads(line).get("sessionId"))
     )
-    text = render_claude(session, turns, cwd="/work/shop", started=later)
+    text = render_claude(session, turns, cwd="/srv/shop", started=later)
     lines = []
     for line in text.splitlines():
         record = json.loads(line)
@@ -103,7 +103,7 @@ def fill(folder: Path, count: int, start: int = 0) -> list[Path]:
             folder / f"p{number % 2}",
             f"s{number}",
             talk(number),
-            cwd=f"/work/p{number % 2}",
+            cwd=f"/srv/p{number % 2}",
             started=T0 + timedelta(hours=number),
         )
         for number in range(start, start + count)

@@ -54,7 +54,7 @@ def test_a_session_becomes_a_note(store, tmp_path):
         "claude-code",
         path.stem,
         "workspace:shop",
-        "/work/shop",
+        "/srv/shop",
     )
     assert (note.captured, note.consolidated, note.tool_calls) == (NOW, None, 1)
     assert note.first <= 1
@@ -232,7 +232,7 @@ def test_no_secret_reaches_a_byte_on_disk(store, tmp_path):
         ),
         Tool(
             "Bash",
-            {"command": f"curl -H 'Authorization: Bearer {key}' x.dev", "file_path": f"/work/{gh}/a.py"},
+            {"command": f"curl -H 'Authorization: Bearer {key}' x.dev", "file_path": f"/srv/{gh}/a.py"},
             f"Error: 401 for {key}",
             failed=True,
         ),
@@ -243,7 +243,7 @@ def test_no_secret_reaches_a_byte_on_disk(store, tmp_path):
         Tool("Bash", {"command": f"curl -H 'Authorization: Bearer {gh}' x.dev"}, "ok"),
         *talk(1),
     ]
-    path = claude(tmp_path / gh, "a", turns, cwd=f"/work/{gh}", title=f"fix {gh}")
+    path = claude(tmp_path / gh, "a", turns, cwd=f"/srv/{gh}", title=f"fix {gh}")
     with path.open("a") as file:
         file.write(f"{{damaged {gh}\n")
     done = taken(store, path)

@@ -1,4 +1,4 @@
-"""Patterns that name folders: `~/private`, `/work/client-*`, `**/secret`, or a bare name at any depth."""
+"""Patterns that name folders: `~/private`, `/srv/client-*`, `**/secret`, or a bare name at any depth."""
 
 from __future__ import annotations
 

@@ -191,12 +191,14 @@ def open_memory(options: argparse.Namespace, out: Output) -> Memory:
 
 
 def open_reading(options: argparse.Namespace, out: Output) -> Memory:
-    """Open the memory for a command that only reads, saying so when there is no store yet."""
+    """Open the memory for a command that only reads, saying so when store or workspace is not there yet."""
     memory = open_memory(options, out)
     if not memory.exists:
         out.beside(
             f"there is no store at {memory.root} yet; `lamina import` or `lamina remember TEXT` makes one"
         )
+    elif options.workspace and not memory.workspace.known:
+        out.beside(f"the store knows no workspace {options.workspace!r}; `lamina workspaces` lists them")
     return memory
 
 
