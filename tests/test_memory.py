@@ -151,6 +151,15 @@ def test_a_session_goes_the_whole_way(tmp_path):
     assert "8081" in memory.card()
 
 
+def test_an_import_leaves_nothing_to_do(tmp_path):
+    memory = opened(tmp_path)
+    memory.import_sessions([transcript(tmp_path)])
+    status = memory.status()
+    assert status["due"] == []
+    assert not status["system_doc_stale"]
+    assert status["sync"]["at"] is not None
+
+
 def test_an_import_finds_the_hosts_own_places(tmp_path):
     memory = opened(tmp_path)
     place = tmp_path / "home" / ".claude" / "projects" / "-harbor"
@@ -189,7 +198,7 @@ def test_capture_that_is_off_refuses(tmp_path, how):
         lambda: memory.import_sessions([transcript(tmp_path)]),
         lambda: memory.capture(transcript(tmp_path)),
     ):
-        with pytest.raises(errors.Refused, match="capture is off: (?!capture is)") as refused:
+        with pytest.raises(errors.Refused, match=r"capture is off: (?!capture is)") as refused:
             call()
         assert how in refused.value.message or (how == "pause" and "resume" in refused.value.hint)
     assert memory.remember("Still allowed").status == "written"

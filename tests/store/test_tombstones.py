@@ -6,6 +6,7 @@ from lamina import errors
 from lamina.formats.entry import Draft, with_field
 from lamina.formats.hashing import entry_hash
 from lamina.formats.scope import Scope
+from lamina.formats.slug import heading_of
 from lamina.store import tombstones
 from lamina.store.store import Store
 from lamina.store.tombstones import Graves, content_of
@@ -37,7 +38,7 @@ def forget(store, written, *, scope=HERE, at=NOW, reason="wrong"):
 
 
 def refusal(store, text, scope=HERE):
-    return Graves.load(store, scope).refusal_of(text)
+    return Graves.load(store, scope).refusal(heading_of(text), text)
 
 
 def test_forgotten_content_is_refused_with_its_reason(store):
@@ -134,7 +135,7 @@ def test_a_line_that_is_no_tombstone_is_a_problem_and_is_kept(store):
     path.write_text("not json\n" + path.read_text())
     graves = Graves.load(store, HERE)
     assert [problem.line for problem in graves.problems] == [1]
-    assert graves.refusal_of(TEXT) is not None
+    assert graves.refusal(heading_of(TEXT), TEXT) is not None
     forget(store, remember(store, "Another thing"))
     assert path.read_text().startswith("not json\n")
 

@@ -65,10 +65,6 @@ class Graves:
         """Return the tombstone that forbids to write this, or None; nearly the same is forbidden too."""
         return self.exact(heading, body) or self.near(heading, body)
 
-    def refusal_of(self, text: str) -> Tombstone | None:
-        """Return the tombstone that forbids a text that has no heading yet, such as a note's bullet."""
-        return self.refusal(heading_of(text), text)
-
     def exact(self, heading: str, body: str) -> Tombstone | None:
         """Return the tombstone of exactly this content, purged ones included. Merging asks for no more."""
         content = entry_hash(heading, body)
