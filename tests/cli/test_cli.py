@@ -713,6 +713,16 @@ def test_a_working_directory_that_is_gone(lamina):
     assert lamina("card").code == 0
 
 
+@pytest.mark.parametrize(
+    "words", [["import", "t.jsonl"], ["capture", "t.jsonl"], ["--root", "here", "list"], ["associate", "k"]]
+)
+def test_a_relative_path_in_a_folder_that_is_gone(lamina, words):
+    lamina.project.rmdir()
+    told = lamina(*words)
+    assert told.code == 1
+    assert told.err.startswith("lamina: the current folder was removed")
+
+
 def test_config_writes_to_the_right_file(lamina):
     assert lamina("config", "set", "card_chars", "5000").code == 0
     assert lamina("config", "set", "capture", "off", "--project").code == 0

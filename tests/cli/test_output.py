@@ -44,6 +44,24 @@ def test_styles_stand_on_a_terminal_only_and_nothing_else_that_moves_it(monkeypa
     assert styled("\x1b[1mx\x1b[0m") == "\x1b[1mx\x1b[0m"
 
 
+def test_a_dumb_terminal_gets_neither_styles_nor_a_line_that_is_overwritten(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    screen, err = Terminal(), Terminal()
+    out = Output(stdout=screen, stderr=err)
+    out.progress("1/4")
+    out.settle()
+    out.result({}, out.style("bold", "bold"))
+    assert (screen.getvalue(), err.getvalue()) == ("bold\n", "")
+
+
+def test_remembered_text_does_not_turn_the_direction_of_a_line(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    said = "user \u202e\u2066evil\u2069\u202c \u05e9\u05dc\u05d5\u05dd\u200f"
+    for text in (plain(said), styled(said)):
+        assert text == "user evil \u05e9\u05dc\u05d5\u05dd\u200f"
+
+
 def test_a_document_is_exact_in_a_pipe_and_harmless_on_a_terminal():
     for stream, said in ((io.StringIO(), "a\x1b[2Jb\n"), (Terminal(), "a[2Jb\n")):
         Output(stdout=stream, stderr=io.StringIO()).document("a\x1b[2Jb")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -20,6 +21,8 @@ from lamina.errors import BadInput, BadTranscript, NoSuchFile, Refused
 from lamina.hosts.render import Said
 from lamina.pipeline.importing import capture_one, import_sessions, plan_import
 from lamina.store import notes, watermarks
+from lamina.store.identity import resolve
+from lamina.store.registry import Registry
 from lamina.store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -115,6 +118,30 @@ def test_every_hosts_own_place_is_found(store, tmp_path):
     again = imported(store, host="codex")
     assert again["skipped"] == dict.fromkeys(again["skipped"], 0) | {"known": 1}
     assert imported(store)["skipped"]["subagent"] == 1
+
+
+def test_a_token_in_a_remote_reaches_no_byte(store, tmp_path):
+    tokens = [
+        "gh" + "p_" + hashlib.sha256(name.encode()).hexdigest()[:36] for name in ("user", "path", "name")
+    ]
+    urls = ("https://bob:{}@x.dev/o/shop.git", "https://x.dev/{}/shop.git", "https://x.dev/o/{}.git")
+    for number, (url, token) in enumerate(zip(urls, tokens, strict=True)):
+        cwd = f"/gone/place{number}"
+        codex(tmp_path / "t", f"s{number}", talk(number), cwd=cwd, remote=url.format(token))
+
+    def workspace(session):
+        return resolve(
+            session.cwd,
+            registry=Registry.load(store.root),
+            env={},
+            home=tmp_path,
+            transcript_remote=session.remote,
+        )
+
+    assert imported(store, tmp_path / "t", resolve=workspace)["sessions"] == 3
+    held = bytes_of(store.root).decode(errors="replace").lower()
+    assert not [token for token in tokens if token.lower() in held]
+    assert "x.dev/o/shop" in held
 
 
 def test_an_unknown_host_is_named(store):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from lamina import errors
 from lamina.formats.event import Author, Damage, Event, Kind, Session
 from lamina.formats.note import Note, Section, note_name, parse_note
+from lamina.formats.remote import normalise
 from lamina.pipeline.branches import staging
 from lamina.pipeline.bullets import bullets
 from lamina.pipeline.ground import Shown, inventions
@@ -161,6 +162,7 @@ def clean(session: Session) -> Session:
     id_ = session.id
     if redact(id_).counts:
         id_ = f"redacted-{sha256(id_.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    remote = normalise(session.remote)  # without user and password
     return replace(
         session,
         id=id_ or "unnamed",
@@ -168,6 +170,7 @@ def clean(session: Session) -> Session:
         cwd=redact(session.cwd).text,
         branch=redact(session.branch).text,
         title=redact(session.title).text,
+        remote="" if redact(remote).counts else remote,
     )
 
 

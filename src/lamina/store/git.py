@@ -109,6 +109,7 @@ def run(
             stderr=subprocess.PIPE,
             env=_environment(env or {}),
             start_new_session=True,
+            umask=0o077,  # what git writes is the store's: nobody else's to read
         )
     except FileNotFoundError:
         return Ran(MISSING, "", "git is not installed")

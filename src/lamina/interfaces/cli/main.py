@@ -11,7 +11,7 @@ import os
 import sys
 
 from lamina import __version__
-from lamina.errors import LaminaError, UsageError
+from lamina.errors import LaminaError, NoSuchFile, UsageError
 from lamina.formats.frozen import NamedTuple
 from lamina.interfaces.cli.output import Output, Unprintable
 
@@ -142,9 +142,26 @@ def run(arguments: list[str], out: Output) -> int:
     except Exception as problem:
         if os.environ.get("LAMINA_DEBUG"):
             raise
-        told = f"unexpected {type(problem).__name__}: {problem}"
-        out.failure(LaminaError(told, "this is a fault of Lamina; LAMINA_DEBUG=1 shows where it happened"))
-        return 1
+        failure = stranded(problem) or LaminaError(
+            f"unexpected {type(problem).__name__}: {problem}",
+            "this is a fault of Lamina; LAMINA_DEBUG=1 shows where it happened",
+        )
+        out.failure(failure)
+        return failure.exit_code
+
+
+def stranded(problem: Exception) -> LaminaError | None:
+    """Return the failure of a relative path in a folder that was removed, None for any other problem."""
+    if not isinstance(problem, FileNotFoundError):
+        return None
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib costs a cold start
+    except FileNotFoundError:
+        return NoSuchFile(
+            "the current folder was removed, so a relative path names nothing",
+            "go to a folder that exists, or give whole paths",
+        )
+    return None
 
 
 def start_in_utf_8() -> None:

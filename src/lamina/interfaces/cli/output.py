@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 WARNING = "warning: "
-CONTROL = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+TURNS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""What turns the direction of the text behind it, so that a line reads as another one."""
+CONTROL = {code: None for code in (*range(32), *range(127, 160), *TURNS) if code not in (9, 10)}
 """What would move the cursor or change the terminal; remembered text may hold it."""
 
 
@@ -35,8 +37,9 @@ class Output:
             if hasattr(stream, "reconfigure"):
                 # UTF-8 whatever the locale; bytes that came in as surrogates must not end the command.
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-        self.colour = not json and self.stdout.isatty() and not os.environ.get("NO_COLOR")
-        self.live = self.stderr.isatty()
+        able = os.environ.get("TERM") != "dumb"  # a terminal that shows escape sequences as they are
+        self.colour = able and not json and self.stdout.isatty() and not os.environ.get("NO_COLOR")
+        self.live = able and self.stderr.isatty()
         self._waiting: list[str] = []
 
     def text(self, text: str) -> None:
@@ -146,7 +149,9 @@ def styled(text: str) -> str:
     """Return text in which no escape sequence is left but our styles."""
     import re
 
-    return re.sub(r"\x1b(?!\[\d{1,2}m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]", "", text)
+    return re.sub(
+        r"\x1b(?!\[\d{1,2}m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", text
+    )
 
 
 def _columns() -> int:
