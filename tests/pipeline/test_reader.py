@@ -318,10 +318,47 @@ def test_what_the_agent_calls_the_fix_is_the_fix():
         ),
         "Postgres on the runner has the port 5432.",
         tool("docker compose -f ci.yml run app pytest"),
+        "How does it look?",
         "It passes: the fix was to reset the published port in ci.yml, so that 5432 stays free.",
     )
     fix = next(one for one in found if one.label == "fix")
     assert "the fix was to reset the published port" in fix.text
+
+
+OFFER = """There are two ways:
+
+- **A: a unique constraint on `event_id`** and `ON CONFLICT DO NOTHING`. Simple.
+- **B: a lock per event in Redis.** It can expire.
+
+I'd take A. Shall I go on?"""
+
+
+def test_an_option_taken_by_its_letter_is_told_in_its_own_words():
+    found = told(
+        "Stripe sends some events twice. What can we do?",
+        OFFER,
+        "yes A, and move the mail to the worker. not B, we got burned by expiring locks last year",
+        "I'll begin with the migration.",
+    )
+    one = next(one for one in found if one.label == "decision")
+    assert one.text.startswith(
+        "A unique constraint on `event_id` and `ON CONFLICT DO NOTHING`, and move the mail to the worker."
+    )
+    assert "Not B (a lock per event in Redis), we got burned" in one.text
+    assert one.who == "user"
+    assert one.quote.startswith("yes A, and move the mail")
+
+
+def test_a_way_that_was_agreed_to_is_named_by_the_proposal():
+    found = told(
+        "Should we install the font on the runner or run the tests in the container?",
+        "I'd run the tests in the container. The next runner would have the same problem.",
+        "agreed, run them in the container",
+        "Done.",
+    )
+    one = next(one for one in found if one.label == "decision")
+    assert one.text.startswith("Run the tests in the container.")
+    assert one.quote == "agreed, run them in the container"
 
 
 def test_a_reported_failure_and_the_tools_are_one_entry():

@@ -151,8 +151,15 @@ class _Telling:
             and not piece.question
             and (piece.opens(cues.OFFERS) or signs.RECOMMENDS.search(piece.said))
         ]
+        # Out of several ways one was taken, even if it sounds like a task.
+        either = any(piece.question and signs.ALTERNATIVES.search(piece.said) for piece in pieces)
         return next(
-            (p for p in offers if p.has(signs.CHOICE) or not is_task(replace(p, text=shorter(p)))), None
+            (
+                piece
+                for piece in offers
+                if either or piece.has(signs.CHOICE) or not is_task(replace(piece, text=shorter(piece)))
+            ),
+            None,
         )
 
     def _main(self, label: str, pieces: list[Piece]) -> Iterator[Bullet]:

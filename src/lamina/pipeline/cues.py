@@ -313,7 +313,8 @@ OFFERS = (
         r"(?:should|shall) (?:i|we)|(?:do|would) you (?:want|like) (?:me|us) to|want me to|"
         r"i (?:suggest|propose|recommend)|(?:here(?:'s| is) )?what i(?:'d)? (?:suggest|propose|"
         r"recommend):?|i(?:'d| would) (?:suggest|recommend|propose|start|use|go|put|keep|pick|make|"
-        r"take)|how about|what about|"
+        r"take)|i(?:'d| would)(?= (?!be\b|have\b|say\b|not\b|need\b|like\b|love\b|want\b|rather\b|"
+        r"expect\b|guess\b|think\b|also\b)[a-z]{2,} \w)|how about|what about|"
         r"my (?:suggestion|recommendation|proposal)(?: is)?:?|we could|i could|i can"
     ),
     r"soll ich|sollen wir|ich (?:schlage|empfehle|würde)|möchtest du,? dass ich|mein vorschlag:?",

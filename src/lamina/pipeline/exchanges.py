@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 
-from lamina.pipeline import cues, signs, smalltalk
+from lamina.pipeline import choices, cues, signs, smalltalk
 from lamina.pipeline.relevance import Failure, Material, Turn
 from lamina.pipeline.statements import Statement, statements
 
@@ -102,7 +102,10 @@ def _own_words(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One statement of an exchange: `text` as it is kept, `said` as it stood, `first` of its message."""
+    """One statement of an exchange: `text` as it is kept, `said` as it stood, `first` of its message.
+
+    `chosen`: the person took an option by its letter, and `text` names it.
+    """
 
     text: str
     said: str
@@ -111,6 +114,7 @@ class Piece:
     code: bool = False
     question: bool = False
     first: bool = False
+    chosen: bool = False
 
     def has(self, *tables: cues.Table) -> bool:
         """Say whether the piece carries a cue of any of the tables."""
@@ -177,10 +181,12 @@ def exchanges(material: Material) -> list[Exchange]:
     """Cut the material into exchanges, oldest first."""
     found: list[Exchange] = []
     known: set[str] = set()
+    offered: dict[str, str] = {}
     for turn in material.turns:
         said = statements(turn.user)
         before = found[-1] if found else None
-        if before is not None and said:
+        taken = any(choices.chosen(one.text, offered) for one in said)
+        if before is not None and said and not taken:
             _settle(before, [one.text for one in said])
             if (
                 len(said) > 1
@@ -188,14 +194,21 @@ def exchanges(material: Material) -> list[Exchange]:
                 and cues.anywhere(cues.WORKED).search(said[0].text)
             ):
                 known.update(*(terms(piece.text) for piece in _confirm(before, turn, said.pop(0))))
-        if before is None or not _continues(before, said, known):
+        if before is None or taken or not _continues(before, said, known):
             before = Exchange(turn.first, turn.last, turn.time)
             found.append(before)
-        known.update(*(terms(piece.text) for piece in _extend(before, turn, said)))
+        known.update(*(terms(piece.text) for piece in _extend(before, turn, said, offered)))
+        offered = choices.options(_last_message(turn)) if turn.gists else offered
     for before, here in pairwise(found):
         if here.confirmed and before.reported and not (before.confirmed or here.reported):
             before.confirmed = here.confirmed
     return [one for one in found if one.pieces or one.failures]
+
+
+def _last_message(turn: Turn) -> str:
+    """Put the parts of the agent's last message together."""
+    seqs = turn.gist_seqs or (turn.first,) * len(turn.gists)
+    return "\n".join(gist for gist, seq in zip(turn.gists, seqs, strict=True) if seq == seqs[-1])
 
 
 def _confirm(before: Exchange, turn: Turn, told: Statement) -> list[Piece]:
@@ -250,13 +263,13 @@ def _is_order(text: str) -> bool:
     return found is not None and found.end() > 0 and not signs.ANAPHORIC.search(text)
 
 
-def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> list[Piece]:
+def _extend(here: Exchange, turn: Turn, said: list[Statement], offered: dict[str, str]) -> list[Piece]:
     """Add a turn to an exchange; give the pieces that it brought."""
     count = len(here.pieces)
     here.last = max(here.last, turn.last)
     here.failures += turn.failures
     here.tools += turn.tools
-    here.pieces += _pieces(said, "user", turn.first)
+    here.pieces += _pieces(said, "user", turn.first, offered)
     here.asks = bool(turn.gists) and turn.gists[-1].rstrip().endswith(("?", "？"))
     seqs = turn.gist_seqs or (turn.first,) * len(turn.gists)
     for seq, gist in zip(seqs, turn.gists, strict=True):
@@ -266,11 +279,19 @@ def _extend(here: Exchange, turn: Turn, said: list[Statement]) -> list[Piece]:
     return here.pieces[count:]
 
 
-def _pieces(said: Iterable[Statement], who: str, seq: int) -> Iterator[Piece]:
+def _pieces(
+    said: Iterable[Statement], who: str, seq: int, offered: dict[str, str] | None = None
+) -> Iterator[Piece]:
     """Clean statements; what only acknowledges, rates, narrates or asks back is dropped."""
     first = True
     for one in said:
+        if named := choices.chosen(one.text, offered or {}):
+            yield Piece(ended(capital(named)), one.text, who, seq, first=first, chosen=True)
+            first = False
+            continue
         text = one.text if one.listed and _ACCOUNT.match(one.text) else _without_lead(one.text)
+        if against := choices.refused(one.text, offered or {}):
+            text = capital(against)
         question = _asks(one.text)
         if question and who == "user" and signs.REQUESTS.match(one.text):
             question, text = False, text.rstrip("?？ ")

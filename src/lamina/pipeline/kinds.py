@@ -20,6 +20,7 @@ def kind(piece: Piece) -> str:
     `failure`, else `fact`.
     """
     tests: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("decision", lambda: piece.chosen),
         ("remark", lambda: is_remark(piece)),
         ("question", lambda: piece.question),
         ("doubt", lambda: piece.has(cues.UNSURE)),
