@@ -307,7 +307,7 @@ class Memory(Reading):
             progress=progress,
             limits=at.limits(),
         )
-        return self._wrote(summary, dry_run=False)
+        return self._wrote(summary, dry_run=False, whole=True)
 
     def consolidate(self, *, limit: int | None = None, dry_run: bool = False) -> Json:
         """Turn waiting notes into entries; equal and forgotten content is left out."""
@@ -463,8 +463,8 @@ class Memory(Reading):
         with TemporaryDirectory(prefix="lamina-dry-run-") as scratch:  # the same checks, another file
             return {"key": key, "value": set_value(Path(scratch, file.name), key, value), "file": str(file)}
 
-    def _wrote(self, result: Json, *, dry_run: bool) -> Json:
+    def _wrote(self, result: Json, *, dry_run: bool, whole: bool = False) -> Json:
         from lamina.memory.writing import settle
 
-        settle(self._at, dry_run=dry_run)
+        settle(self._at, dry_run=dry_run, whole=whole)
         return result

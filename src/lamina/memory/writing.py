@@ -109,10 +109,11 @@ def similar(opened: Opened, draft: Draft, *, dry_run: bool) -> Sequence[str]:
         return ()  # a hint only: no index must not stop a write
 
 
-def settle(opened: Opened, *, dry_run: bool = False) -> None:
+def settle(opened: Opened, *, dry_run: bool = False, whole: bool = False) -> None:
     """Take the last write into the index; commit what was written a while ago.
 
-    Never fails a write that is done.
+    Never fails a write that is done. `whole` ends a long piece of work: SYSTEM.md is written anew
+    and everything committed at once.
     """
     if dry_run or not opened.exists:
         return
@@ -124,4 +125,11 @@ def settle(opened: Opened, *, dry_run: bool = False) -> None:
         opened.refresh()
     except (errors.LaminaError, OSError) as problem:
         log.log(opened.store.layout, "index_failed", at=now, reason=str(problem))
-    commit(opened.store, now, older_than_s=opened.settings["commit_debounce_s"])
+    if whole:
+        from lamina.pipeline import system_doc
+
+        try:
+            system_doc.refresh(opened.store, now)
+        except errors.LaminaError as problem:
+            log.log(opened.store.layout, "system_doc_failed", at=now, reason=problem.message)
+    commit(opened.store, now, older_than_s=0 if whole else opened.settings["commit_debounce_s"])
