@@ -14,7 +14,7 @@ from tests.store.making import NOW, draft, ids, read, remember, write
 from lamina import errors
 from lamina.store import files
 from lamina.store.store import Store
-from lamina.store.swap import swap
+from lamina.store.swap import exchange, swap
 
 SWAPS = sys.platform in ("linux", "darwin")
 
@@ -33,7 +33,7 @@ def test_what_is_saved_between_the_look_and_the_write_goes_back(tmp_path: Path, 
     elif late == "folder":
         path.mkdir()
     with pytest.raises(errors.ChangedMeanwhile):
-        files.exchange(staged, path, files.fingerprint("old"))
+        exchange(staged, path, files.fingerprint("old"))
     assert {
         "text": path.is_file() and path.read_text() == "mine",
         "link": path.is_symlink(),
@@ -47,7 +47,7 @@ def test_an_exchange_leaves_the_new_text_and_no_other_file(tmp_path: Path) -> No
     path = tmp_path / "a.md"
     files.write_text(path, "old")
     staged = files.stage("new", tmp_path)
-    if not files.exchange(staged, path, files.fingerprint("old")):
+    if not exchange(staged, path, files.fingerprint("old")):
         staged.replace(path)
     assert path.read_text() == "new"
     assert os.listdir(tmp_path) == ["a.md"]
@@ -149,6 +149,9 @@ def test_a_file_written_in_place_by_a_person_all_the_time(store: Store) -> None:
             number = len(saved)
             with path.open("a") as file:
                 file.write(f"\n## Hand {number}\n\nBy hand.\n")
+                file.flush()
+                if os.fstat(file.fileno()).st_ino != path.stat().st_ino:
+                    continue  # written into a file that is gone: nobody can see that, so it is done again
             saved.append(f"Hand {number}")
 
     editor = threading.Thread(target=edit)
@@ -165,5 +168,7 @@ def test_a_file_written_in_place_by_a_person_all_the_time(store: Store) -> None:
         editor.join()
     remember(store, "Last")
     headings = [located.entry.heading for located in store.entries()]
-    assert sorted(headings) == sorted(["First", *saved, *wrote, "Last"])
+    ours = [heading for heading in headings if not heading.startswith("Hand")]
+    assert sorted(ours) == sorted(["First", *wrote, "Last"])
+    assert {*saved} <= {*headings}
     assert len({*ids(store)}) == len(headings)

@@ -34,7 +34,6 @@ Expected = str | None | _Any
 TEMPORARY = ".lamina-"
 """How the names of files begin that are not in place yet."""
 
-_GIVE_BACK_TRIES = 10
 _SETTLED_NS = 60_000_000
 _LOOK_AGAIN_S = 0.005
 _LONGEST_SAVE_S = 2.0
@@ -239,7 +238,7 @@ def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
     """
     check(path, expected)
     try:
-        if isinstance(expected, str) and exchange(staged, path, expected):
+        if isinstance(expected, str) and _exchanged(staged, path, expected):
             return
         try:
             staged.replace(path)
@@ -250,27 +249,10 @@ def put_in_place(staged: Path, path: Path, *, expected: Expected = ANY) -> None:
         raise unwritable(path, problem) from problem
 
 
-def exchange(staged: Path, path: Path, expected: str) -> bool:
-    """Exchange a staged file with the one in place; what came out must be as expected, else it goes back."""
-    from lamina.store.swap import swap
+def _exchanged(staged: Path, path: Path, expected: str) -> bool:
+    from lamina.store.swap import exchange
 
-    own = staged.lstat().st_ino
-    try:
-        if not swap(staged, path):
-            return False
-    except FileNotFoundError:
-        raise _changed(path) from None
-    for _ in range(_GIVE_BACK_TRIES):
-        if staged.lstat().st_ino == own:
-            raise _changed(path)
-        try:
-            if fingerprint(read_bytes(staged)) == expected:
-                discard(staged)
-                return True
-        except errors.LaminaError:
-            pass  # a link or a folder was put there: it goes back like a text
-        swap(staged, path)
-    raise _changed(path)
+    return exchange(staged, path, expected)
 
 
 def remove(path: Path, *, expected: Expected = ANY) -> None:
@@ -293,10 +275,11 @@ def check(path: Path, expected: Expected) -> None:
     if isinstance(expected, _Any):
         return
     if (None if data is None else fingerprint(data)) != expected:
-        raise _changed(path)
+        raise changed(path)
 
 
-def _changed(path: Path) -> errors.ChangedMeanwhile:
+def changed(path: Path) -> errors.ChangedMeanwhile:
+    """Make the error for a file that is no longer what it was."""
     return errors.ChangedMeanwhile(
         f"{path}: changed while it was being written", "nothing was overwritten; run the command again"
     )

@@ -13,9 +13,34 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from lamina import errors
+from lamina.store import files
+
 _HERE = -100  # AT_FDCWD
 _EXCHANGE = 2  # RENAME_EXCHANGE and RENAME_SWAP
+_GIVE_BACK_TRIES = 10
 _UNKNOWN = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
+
+
+def exchange(staged: Path, path: Path, expected: str) -> bool:
+    """Exchange a staged file with the one in place; what came out must be as expected, else it goes back."""
+    own = staged.lstat().st_ino
+    try:
+        if not swap(staged, path):
+            return False
+    except FileNotFoundError:
+        raise files.changed(path) from None
+    for _ in range(_GIVE_BACK_TRIES):
+        if staged.lstat().st_ino == own:
+            raise files.changed(path)
+        try:
+            if files.fingerprint(files.read_bytes(staged)) == expected:
+                files.discard(staged)
+                return True
+        except errors.LaminaError:
+            pass  # a link or a folder was put there: it goes back like a text
+        swap(staged, path)
+    raise files.changed(path)
 
 
 def swap(one: Path, other: Path) -> bool:
