@@ -297,3 +297,11 @@ def test_what_earlier_sessions_left_open_is_told(memory):
     lines = memory.card().splitlines()
     assert any(line.startswith("- left open: The UPDATE trigger is still missing") for line in lines)
     assert not any("launch" in line for line in lines)
+
+
+def test_a_heading_that_begins_a_list_is_not_said_twice(memory):
+    memory.remember(
+        "- Never rebase main\n- Never force a push", heading="Never rebase main", layer="learnings"
+    )
+    assert memory.card().count("Never rebase main") == 1
+    assert "\\-" not in memory.card()

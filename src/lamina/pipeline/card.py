@@ -42,6 +42,7 @@ OPEN_POINTS = OWN["open"]
 _SECTION = re.compile(r"\*\*(Context|Rationale|Alternatives considered|Consequences):\*\*")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _BLOCK = re.compile(r"(?:#{1,6}|[-*+]|\d{1,9}[.)]|=+|-+)(?:\s|$)|[>|]|```|~~~|(?:[-*_] ?){3,}$|\[[ xX]\]\s")
+_MARK = re.compile(r"[-*+] +")
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
@@ -147,10 +148,17 @@ def entry_lines(entries: Sequence[Located], today: date) -> tuple[str, ...]:
 
 def told(heading: str, body: str) -> str:
     """Return heading and body as one line, without saying the heading twice."""
-    text, lead = _SECTION.sub(_spoken, fold(body)), fold(heading)
+    # The card's line has a mark of its own, so that of a list's first item would stand there twice.
+    text, lead = _SECTION.sub(_spoken, fold(_unmarked(body))), fold(heading)
     if text.startswith(lead.rstrip("….")) or not text:
         return text or lead
     return f"{lead.rstrip('….')}: {text}"
+
+
+def _unmarked(body: str) -> str:
+    text = body.lstrip()
+    mark = _MARK.match(text)
+    return text[mark.end() :] if mark else text
 
 
 def _spoken(label: re.Match[str]) -> str:
