@@ -43,7 +43,7 @@ def test_a_decision_keeps_its_reason_and_the_persons_words():
         "Use SQLite for the catalogue because it needs no server. "
         "The file opens in WAL mode with `busy_timeout=5000`."
     )
-    assert (one.who, one.quote) == ("user", "Let's use SQLite for the catalogue because…")
+    assert (one.who, one.quote) == ("user", "Let's use SQLite for the catalogue because it needs no server.")
     assert (one.day, one.first, one.last) == (DAY, 0, 1)
 
 

@@ -501,3 +501,42 @@ def test_a_table_reads_as_a_list_without_its_head():
     text = " ".join(one.text for one in found)
     assert "fct_events: 97 min; dim: 9 min" in text
     assert "model, time" not in text
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "btw please stop writing these long commit messages, one line is enough for me",
+        "and in general for all my rust stuff: anyhow in binaries, no unwrap outside of tests",
+    ],
+)
+def test_a_wish_for_all_work_is_a_preference(wish):
+    one = told("Add a dry run.", "It prints the plan.", wish, "Understood.")[-1]
+    assert one.label == "preference"
+    assert one.quote == wish
+
+
+def test_chores_leave_nothing():
+    found = told(
+        "Staging reads its secret from `vault/staging`, the live one from `vault/live`. commit it but don't push",
+        "Committed as 3fa21bc on `main`, not pushed.",
+        "this one is PET-482",
+        "Done.",
+    )
+    assert "3fa21bc" not in " ".join(one.text for one in found)
+    assert "PET-482" not in " ".join(one.text for one in found)
+    assert "`vault/live`" in found[0].text
+
+
+def test_what_something_is_called_is_a_fact():
+    (one,) = told("my bucket is in eu-central-1 and called pets-7f2, use that in the README", "Done.")
+    assert one.label == "finding"
+
+
+def test_a_long_quote_ends_with_a_clause():
+    (one, *_) = told(
+        "Let's use SQLite for the catalogue because it needs no server, and nobody in the office would look "
+        "after one, and the machine is small.",
+        "The file opens in WAL mode with `busy_timeout=5000`.",
+    )
+    assert one.quote == "Let's use SQLite for the catalogue because it needs no server…"

@@ -65,11 +65,12 @@ PREFERENCE = (
 STANDING = (
     (
         r"from now on|as a rule|in (?:all|every) (?:my )?projects?|for future|rule for (?:everyone|"
-        r"everybody|all|us|you)|nobody|no one"
+        r"everybody|all|us|you)|nobody|no one|in general(?=,|:| for)|for (?:all|any) (?:of )?my \w+|"
+        r"stop \w+ing (?:these|those|such|so|all|any|me)"
     ),
-    r"ab jetzt|künftig|grundsätzlich|niemand",
-    r"dorénavant|désormais|personne ne",
-    r"de ahora en adelante|a partir de ahora|nadie",
+    r"ab jetzt|künftig|grundsätzlich|niemand|generell|für alle meine|hör auf,? (?:immer|ständig)",
+    r"dorénavant|désormais|personne ne|en général(?=,|:| pour)|pour tous mes|arrête de",
+    r"de ahora en adelante|a partir de ahora|nadie|en general(?=,|:| para)|para todos mis|deja de",
     r"впредь|отныне|никто",
     r"以后(?:都|所有|要|请|就|一律)|今后|任何人",
     r"今後|これから|誰も",

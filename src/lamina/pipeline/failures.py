@@ -14,7 +14,10 @@ from lamina.pipeline.headings import HEADING
 from lamina.pipeline.relevance import Failure
 from lamina.pipeline.statements import sentences
 
-_QUOTE = 44  # characters of a quote: enough to know the place again
+_QUOTE = 104  # characters of a quote: enough to show what it proves
+_CLAUSE = re.compile(
+    r"[,;:](?= )| [—–] |[，、；：]|(?= (?:because|so that|but|weil|aber|parce que|mais|porque|pero) )"
+)
 _REASONED = re.compile(r",? (?:because|since) ")
 _SETTLED = (
     r"the (?:fix|solution|remedy) (?:is|was)|fix(?:ed)? by|(?:is|was) (?:fixed|solved)[:;,]|solved by",
@@ -50,7 +53,15 @@ def failed(failure: Failure, day: date, later: Sequence[Piece] = ()) -> Bullet |
     error = re.sub(r"^E\s+", "", failure.error)
     what, bare = _named(failure, error)
     text = f"{what} failed: {bare}. {lead}{' '.join(piece.text for piece in told)}"
-    return Bullet(label, text, day, failure.first, failure.last, clipped(error), "tool")
+    return Bullet(
+        label,
+        text,
+        day,
+        failure.first,
+        failure.last,
+        clipped(_bare_error(error, _QUOTE) if len(error) > _QUOTE else error),
+        "tool",
+    )
 
 
 def _named(failure: Failure, error: str) -> tuple[str, str]:
@@ -106,10 +117,11 @@ def _bare_error(error: str, room: int) -> str:
 
 
 def clipped(text: str) -> str:
-    """Cut a quote where a part of the sentence ends, else at a word's end."""
+    """Keep a quote's first sentence; a long one is cut where a clause ends, else at a word's end."""
     text = sentences(text)[0] if len(text) > _QUOTE and sentences(text) else text
-    if len(text) <= _QUOTE + 12:
+    if len(text) <= _QUOTE + 6:
         return text
     head = text[: _QUOTE - 1]
-    space = max(head.rfind(" "), head.rfind("，"), head.rfind("、"))
-    return (head[:space] if space > _QUOTE // 2 else head).rstrip(" ,;:—–-，、") + "…"
+    ends = [end.start() for end in _CLAUSE.finditer(text, _QUOTE // 3, _QUOTE)]
+    space = ends[-1] if ends else max(head.rfind(" "), head.rfind("，"), head.rfind("、"))
+    return (head[:space] if space > _QUOTE // 3 else head).rstrip(" ,;:—–-，、") + "…"

@@ -48,6 +48,8 @@ def is_remark(piece: Piece) -> bool:
     words = _telling(said)
     if signs.HOSTILE.search(said):
         return True
+    if signs.CHORE.match(said) and not piece.has(cues.PREFERENCE, cues.STANDING):
+        return True
     if piece.question:
         return not words
     if piece.has(cues.WORKED) and not piece.has(cues.PREFERENCE, cues.CONSTRAINT):

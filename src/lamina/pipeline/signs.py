@@ -10,7 +10,8 @@ import re
 
 CHOICE = (
     (
-        r"(?<!not )use\b(?! it\b)|we(?:'re| are) using|(?<!'s )going with|go with|went with|"
+        r"(?<!not )use\b(?! (?:it|that|this|them|those)\b)|we(?:'re| are) using|(?<!'s )going with|"
+        r"go with|went with|"
         r"decided (?:on|to|for|that|against)|"
         r"cho[os]se\w*|settled? on|adopt\w*|switch\w* (?:\w+ )?(?:to|from|back)|"
         r"migrat\w+ (?:to|from|off)|mov(?:e|ing) (?:to|away)|go back to|stick(?:ing)? (?:with|to)|"
@@ -154,7 +155,7 @@ REPORTS = (
 """In front of a failure that is reported; the failure itself comes behind."""
 
 ASIDE = re.compile(
-    r"(?:\s*(?:btw|by the way|fyi|lol|haha+|hmm+|hm|oh|ah|wait|right|note(?: that)?|"
+    r"(?:\s*(?:btw|by the way|fyi|lol|haha+|hmm+|hm|oh|ah|wait|right|note(?: that| for later| to self)?|"
     r"one (?:more )?(?:thing|note)|"
     r"heads up|ps|übrigens|au fait|por cierto|кстати|对了|顺便|那就算了|那|ちなみに|あと|참고로|그리고)"
     r"(?:\s*[,:;.!—–-]+\s*|"
@@ -237,3 +238,12 @@ FOLLOWS = re.compile(
     re.IGNORECASE,
 )
 """A sentence that goes on with the one before it."""
+
+CHORE = re.compile(
+    r"(?:(?:please|now|then|and|also|ok(?:ay)?|you can|can you|could you|just)[, ]+)*"
+    r"(?:(?:commit|push|stage|stash|amend|squash|merge)(?: (?:it|this|that|them|everything|all|now))*"
+    r"(?=[\s]*(?:[.,!?;]|$|\b(?:but|and|please|then|first|with|as|to)\b))|"
+    r"(?:this|that)(?: one)? (?:is|goes (?:to|under|with)|belongs to) (?:for )?[#\w]+-?\d+\b)",
+    re.IGNORECASE,
+)
+"""At the start of a person's statement: an everyday order on the work at hand, done as soon as it is said."""

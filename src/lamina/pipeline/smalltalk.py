@@ -21,7 +21,7 @@ NARRATES = (
         r"reading|running|starting (?:with|on|by|now)|on it|i'll [^,.;:]{3,40} now(?=\W|$)|"
         r"i'm going to|going to (?:check|look|run)|working on it|ready when you are|anything else|"
         r"hope (?:this|that) helps|you're welcome|happy to|feel free|here (?:are|is|'s) (?:the|what|"
-        r"how|your)\b[^:]*$|i keep forgetting|pushed\b|that's (?:it|all)\b"
+        r"how|your)\b[^:]*$|i keep forgetting|(?:pushed|committed)\b|that's (?:it|all)\b"
     ),
     r"ich (?:schaue|prüfe|sehe|lese|starte|beginne)|lass mich|schauen wir|gern geschehen|sonst noch",
     r"je (?:vais|regarde|vérifie|lance|commence)|laissez-moi|voyons|de rien|autre chose",
