@@ -540,3 +540,29 @@ def test_a_long_quote_ends_with_a_clause():
         "The file opens in WAL mode with `busy_timeout=5000`.",
     )
     assert one.quote == "Let's use SQLite for the catalogue because it needs no server…"
+
+
+def test_a_question_gives_way_to_its_answer():
+    (one,) = entries(
+        "Is WAL safe on the NAS?",
+        "WAL needs shared memory between the processes, which a network disk doesn't give.",
+    )
+    assert one.heading == "WAL needs shared memory between the processes, which a network disk doesn't give"
+    assert "on the NAS?" in one.body
+
+
+def test_a_heading_does_not_point_back():
+    found = headings(
+        "It arrived. The reminder for the guests in B12 came after 14 minutes.",
+        "The timer fires every 15 minutes, so a mail waits at most that long.",
+    )
+    assert found == ["The reminder for the guests in B12 came after 14 minutes"]
+
+
+@pytest.mark.parametrize(
+    "said", ["Let's go on with the three open points from Tuesday.", "I have to leave now."]
+)
+def test_taking_up_work_or_leaving_it_is_nothing_to_remember(said):
+    found = told(said, "Point one: the trigger raises ABORT on UPDATE, too, as `004_no_overlap.sql` shows.")
+    assert said.split()[-1] not in " ".join(one.text for one in found)
+    assert "open" not in {one.label for one in found}

@@ -22,6 +22,12 @@ def bullet(text: str, label: str = "finding") -> Bullet:
             "The 'foo bar baz went wrong' message comes from the mail queue. The mail queue retries.",
             "Mail queue",
         ),
+        ("Tomas called: berth B12 was sold twice. Berth B12 is small.", "Berth B12"),
+        (
+            "CI has been flaky since monday. The self-hosted runners lack the font.",
+            "Self-hosted runners lack",
+        ),
+        ("日本の人たちが使うので、予約画面を変えたい。", "予約画面"),
         ("Wir nehmen Redis statt Memcached.", "Redis"),
         ("我们决定用 Redis 做缓存。", "Redis"),
         ("キャッシュにはRedisを使います。", "キャッシュ"),

@@ -17,7 +17,7 @@ from lamina.pipeline import cues, signs
 from lamina.pipeline.details import Want, details, echoes, is_task
 from lamina.pipeline.exchanges import Exchange, Piece, capital, ended, exchanges, facts, joined, terms
 from lamina.pipeline.failures import clipped, failed
-from lamina.pipeline.heads import headed, is_slight, restates, results, shorter
+from lamina.pipeline.heads import headed, is_slight, restates, results, shorter, stands_alone
 from lamina.pipeline.kinds import ends, goes_on, is_announcement, is_open, kind
 from lamina.pipeline.layout import BEFORE
 from lamina.pipeline.relevance import Limits, Material
@@ -175,10 +175,20 @@ class _Telling:
         )
         if self._is_idle(label, head, kept):
             return
-        text = joined(headed(head, label, subject, [piece.text for piece in kept]))
+        told = [piece.text for piece in kept]
+        if asked := self._asked(label, head, pieces):
+            told.insert(0, asked.text)
+        text = joined(headed(head, label, subject, told))
         if self.old is not None and label in {"correction", "decision"}:
             text = joined([text, BEFORE + self.old.text])
         yield self._bullet(label, [head, *kept], text)
+
+    def _asked(self, label: str, head: Piece, pieces: Sequence[Piece]) -> Piece | None:
+        """Give the question that the head answers, if the answer does not say its matter again."""
+        said = [piece for piece in pieces if piece.who == "user"]
+        if label not in _PLAIN or head.who == "user" or not said or not said[0].question:
+            return None
+        return None if restates(head, said[0]) else said[0]
 
     def _want(self, label: str) -> Want:
         return Want(self.exchange.tools, label == "status", label in {"fix", "failure"})
@@ -193,7 +203,19 @@ class _Telling:
         return label == "finding" and not (worked or facts(told)) and len(terms(told)) < _CHAT
 
     def _head(self, label: str, pieces: list[Piece]) -> Piece | None:
-        """Choose the statement that a bullet begins with."""
+        """Choose the statement that a bullet begins with: one that can be understood alone."""
+        head = self._first(label, pieces)
+        if head is None or label not in _PLAIN or not (head.question or signs.DANGLING.match(head.text)):
+            return head
+        if head.question and shorter(head) != head.text:
+            return head
+        others = [piece for piece in pieces if piece.who == head.who] + [
+            piece for piece in pieces if piece.who == "assistant"
+        ]
+        alone = [piece for piece in others if stands_alone(piece)]
+        return next((one for one in alone if not signs.ANAPHORIC.search(one.text)), next(iter(alone), head))
+
+    def _first(self, label: str, pieces: list[Piece]) -> Piece | None:
         said = [piece for piece in pieces if piece.who == "user"]
         stated = [piece for piece in said if not piece.question]
         answers = [piece for piece in pieces if piece.who == "assistant" and not piece.question]
@@ -355,6 +377,7 @@ def _goes_with(last: Bullet, one: Bullet) -> bool:
     return 3 * len(words & terms(last.text)) >= len(words)
 
 
+_PLAIN = frozenset({"finding", "environment", "how-to"})
 _FOLLOWING = frozenset({"finding", "environment", "how-to", "constraint"})
 _LEADING = frozenset({"decision", "finding", "environment", "how-to", "fix", "constraint"})
 _RANK = (

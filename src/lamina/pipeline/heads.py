@@ -47,6 +47,20 @@ def results(answers: Sequence[Piece], said: Sequence[Piece]) -> list[Piece]:
     return sorted(fit, key=lambda piece: piece.seq != last)
 
 
+def stands_alone(piece: Piece) -> bool:
+    """Say whether a statement can be understood without what was said before it."""
+    return not (
+        piece.question
+        or piece.code
+        or is_slight(piece)
+        or is_announcement(piece)
+        or signs.DANGLING.match(piece.text)
+        or piece.has(cues.UNSURE)
+        or piece.opens(smalltalk.PRAISES)
+        or piece.opens(cues.OFFERS)
+    )
+
+
 def restates(answer: Piece, question: Piece) -> bool:
     """Say whether an answer says the question's matter again, so that it stands without it."""
     words = terms(question.text)

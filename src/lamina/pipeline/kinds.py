@@ -38,7 +38,11 @@ def is_open(piece: Piece) -> bool:
     """Say whether a statement names what is not done: by its first words, or a person's by a cue."""
     if piece.question or piece.opens(signs.LEFT):
         return not piece.question
-    return piece.who == "user" and piece.has(cues.OPEN) and not piece.has(signs.DONE)
+    return (
+        piece.who == "user"
+        and piece.has(cues.OPEN)
+        and not (piece.has(signs.DONE) or signs.GOES_ON.match(piece.said))
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -46,9 +50,7 @@ def is_remark(piece: Piece) -> bool:
     """Say whether a statement only reacts: agrees, thanks, confirms, rates, greets."""
     said = signs.ASIDE.sub("", piece.said, count=1) if signs.ASIDE.match(piece.said) else piece.said
     words = _telling(said)
-    if signs.HOSTILE.search(said):
-        return True
-    if signs.CHORE.match(said) and not piece.has(cues.PREFERENCE, cues.STANDING):
+    if signs.HOSTILE.search(said) or _is_chore(said, piece):
         return True
     if piece.question:
         return not words
@@ -58,6 +60,13 @@ def is_remark(piece: Piece) -> bool:
         return not facts(said[1:])
     reacts = piece.opens(cues.AGREES) or cues.ahead(smalltalk.PRAISES).match(said) is not None
     return reacts and len(words) <= 2 and not facts(said[1:]) and not piece.has(signs.CHOICE, cues.PREFERENCE)
+
+
+def _is_chore(said: str, piece: Piece) -> bool:
+    """Say whether a statement only takes up work, leaves it, or orders what is done at once."""
+    if signs.GOES_ON.match(said):
+        return piece.has(cues.OPEN) and len(said) <= _SHORT
+    return signs.CHORE.match(said) is not None and not piece.has(cues.PREFERENCE, cues.STANDING)
 
 
 def is_announcement(piece: Piece) -> bool:

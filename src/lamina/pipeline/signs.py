@@ -243,7 +243,26 @@ CHORE = re.compile(
     r"(?:(?:please|now|then|and|also|ok(?:ay)?|you can|can you|could you|just)[, ]+)*"
     r"(?:(?:commit|push|stage|stash|amend|squash|merge)(?: (?:it|this|that|them|everything|all|now))*"
     r"(?=[\s]*(?:[.,!?;]|$|\b(?:but|and|please|then|first|with|as|to)\b))|"
-    r"(?:this|that)(?: one)? (?:is|goes (?:to|under|with)|belongs to) (?:for )?[#\w]+-?\d+\b)",
+    r"(?:this|that)(?: one)? (?:is|goes (?:to|under|with)|belongs to) (?:for )?[#\w]+-?\d+\b|"
+    r"i(?:'ve got| have| need|'ve) to (?:leave|go|run)(?=\s*(?:[,.;!]|$|now\b|for\b)))",
     re.IGNORECASE,
 )
 """At the start of a person's statement: an everyday order on the work at hand, done as soon as it is said."""
+
+DANGLING = re.compile(
+    r"(?:it|this|that|these|those|they|he|she|both|same|there it|"
+    r"good (?:find|catch|point|question|idea|call)|"
+    r"(?:go|carry|move) on|continue|proceed|das|dies\w*|es|sie|beides|ça|cela|eso|esto|это|так|"
+    r"same here)(?:['’]\w+)?(?=[\s.,:;!?—–]|$)|那|这|它|それ|これ|그것|이것",
+    re.IGNORECASE,
+)
+"""At the start of a statement: it points back, and says nothing where it stands alone."""
+
+GOES_ON = re.compile(
+    r"(?:(?:ok(?:ay)?|now|then|so|please|let's|let us|we|can you)[, ]+)*(?:go|carry|move|get) on\b|"
+    r"(?:(?:ok(?:ay)?|now|then|so|please|let's|let us)[, ]+)*(?:continue|proceed|resume|pick up)\b|"
+    r"(?:dann )?(?:weiter mit|machen wir weiter)|(?:on )?continu(?:e|ons)\b|sigamos|seguimos|продолж\w+|"
+    r"继续|接着|続け|계속",
+    re.IGNORECASE,
+)
+"""Takes up work again: it names what is open, but leaves nothing open."""

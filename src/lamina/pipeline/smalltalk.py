@@ -56,7 +56,8 @@ LEADING = (
 TRIMMED = (
     (
         r"i(?:'d| would) like (?:us |you )?to|i want (?:us |you )?to|i need (?:you )?to|we (?:need|"
-        r"want|have) to|(?:i|we) (?:want|need)(?= (?!to\b|you\b|us\b|it\b|them\b))|(?:i|we)(?:'d|"
+        r"want|have) to|(?:i|we) (?:want|need)(?= (?!to\b|you\b|us\b|it\b|them\b|(?:[\w-]+ ){1,4}to (?:be )?"
+        r"[a-z]))|(?:i|we)(?:'d|"
         r" would)(?= (?:go|use|start|keep|put|add|pick|rather)\b)|let's|let us|i'll|i will|we'll|"
         r"we will|ok(?:ay)?|but|can you|could you|please|also|now|so|"
         r"and|then|next,? (?:i want|let's|we (?:need|want) to)|here(?:'s| is| are)|i also want"

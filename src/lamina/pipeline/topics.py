@@ -35,7 +35,18 @@ _LONE = 3  # letters that a subject of one word must have
 _LEADS = 3  # sentences of a bullet in which its subject is looked for
 _FIRST = 1.8  # the phrase that a session begins with
 _ALIKE = 0.4
+_SHORT = 2  # characters of a word without spaces that names a subject only if no longer one does
 _WHOLE = "Overview"
+_PERSON = re.compile(
+    r"\b([A-Z][a-z]+)(?= (?:called|calls|said|says|asked|asks|told|tells|thinks|knows|wants|wrote|reported|"
+    r"added|phoned|mailed|answered|agreed|has (?:answered|asked|called|said))\b| ?さん|-san\b)|"
+    r"(?:\b[Aa]sk|\b[Tt]ell|\b[Cc]all|\bwith) ([A-Z][a-z]+)(?= (?:about|to|that|whether|before|first)\b)"
+)
+_PASSING = frozenset(
+    "since monday tuesday wednesday thursday friday saturday sunday flaky slow broken failing fails failed "
+    "possible impossible sure ready two three four five third "
+    "second ago week weeks day days month months morning night lately recently always sometimes often".split()
+)
 _QUOTED = re.compile(r"(?<!\w)([\"'‘“«「]).{3,200}?[\"'’”»」](?!\w)")
 
 
@@ -101,17 +112,40 @@ def _keys(word: str) -> Iterator[str]:
 def subject_of(bullets: Sequence[Bullet], project: str = "") -> str:
     """Name what bullets are about: at most three words, as they stand in the text."""
     counts = Counter(key for bullet in bullets for key in keys(bullet.text))
+    people = {name for bullet in bullets for found in _PERSON.findall(bullet.text) for name in found}
     own = keys(project) | keys(project.replace("-", " ").replace("_", " "))
     for bullet in [one for one in bullets if one.who != "tool"] or bullets:
         leads = sentences(bullet.text)[:_LEADS]
-        found = [phrase for lead in leads for phrase in phrases(re.split("[:：]", lead)[0])]
-        telling = [phrase for phrase in found if not keys(phrase) <= own]
+        found = [phrase for lead in leads for phrase in phrases(lead)]
+        named = [phrase for lead in leads for phrase in _named(lead, people)]
+        telling = [phrase for phrase in named if not keys(phrase) <= own]
+        telling = [phrase for phrase in telling if len(phrase) > _SHORT] or telling
         if telling:
             best = max(range(len(telling)), key=lambda at: (_weight(telling[at], counts, first=at == 0), -at))
             return capital(telling[best])
         if found:
             break
     return _WHOLE
+
+
+def _named(lead: str, people: set[str]) -> list[str]:
+    """Give the phrases that can name a subject: those in front of a colon, else all."""
+    for part in (re.split("[:：]", lead)[0], lead):
+        found = [phrase for phrase in map(_bare, phrases(part)) if phrase and phrase not in people]
+        if found:
+            return found
+    return []
+
+
+def _bare(phrase: str) -> str:
+    """Drop words of time and state from the ends of a phrase."""
+    words = phrase.split(" ")
+    while words and words[0].casefold() in _PASSING:
+        del words[0]
+    while words and words[-1].casefold() in _PASSING:
+        words.pop()
+    lone = len(words) == 1 and len(words[0]) < _LONE and not unspaced(words[0])
+    return "" if lone else " ".join(words)
 
 
 def _weight(phrase: str, counts: Counter[str], *, first: bool) -> float:
