@@ -566,3 +566,13 @@ def test_taking_up_work_or_leaving_it_is_nothing_to_remember(said):
     found = told(said, "Point one: the trigger raises ABORT on UPDATE, too, as `004_no_overlap.sql` shows.")
     assert said.split()[-1] not in " ".join(one.text for one in found)
     assert "open" not in {one.label for one in found}
+
+
+def test_what_the_agent_left_alone_is_open_and_no_wish():
+    found = told(
+        "please stop writing these long commit messages, one line is enough",
+        "One line from now on. The nightly `deploy.yml` still runs on the host; I haven't touched it.",
+    )
+    assert [one.label for one in found] == ["preference", "open"]
+    assert "`deploy.yml`" not in found[0].text
+    assert found[1].text == "The nightly `deploy.yml` still runs on the host; I haven't touched it."

@@ -69,8 +69,10 @@ class _Telling:
             self.seen.update(*(terms(piece.text) for piece in wishes))
             rest = [piece for piece in rest if not self._is_wish(piece, wishes)]
             if not any(piece.who == "user" for piece in rest):
-                wishes = [*wishes, *(piece for piece in rest if self._adds(piece) and not is_open(piece))]
+                about = set[str]().union(*(terms(piece.text) for piece in wishes))
+                added = [piece for piece in rest if self._adds(piece, about) and not is_open(piece)]
                 rest = [piece for piece in rest if is_open(piece)]
+                wishes = [*wishes, *added]
         left = [piece for piece in rest if is_open(piece)]
         rest = [piece for piece in rest if piece not in left]
         if any(piece.who == "user" for piece in left):
@@ -105,10 +107,11 @@ class _Telling:
             return echoes(piece, self.seen)
         return piece.said in {wish.said for wish in wishes} or piece.has(cues.WISHES)
 
-    def _adds(self, piece: Piece) -> bool:
+    def _adds(self, piece: Piece, about: set[str]) -> bool:
         """Say whether the agent's word on a wish tells more than the wish."""
         words = terms(piece.text)
-        return facts(piece.text) > 0 and 1 < 2 * len(words - self.seen) >= len(words) > len(words - self.seen)
+        new = len(words - self.seen)
+        return facts(piece.text) > 0 and 1 < 2 * new >= len(words) and bool(words & about)
 
     def _label(self, pieces: Sequence[Piece]) -> str:
         """Name what the rest of an exchange is about, "" if nothing is left to tell."""
@@ -337,7 +340,7 @@ def _parts(piece: Piece) -> list[Piece]:
         text = text[found.end() :].lstrip(" :：")
     items = (
         [item.strip() for item in re.split(r"; (?=[^`]*(?:`[^`]*`[^`]*)*$)", text)]
-        if piece.who != "user"
+        if piece.who != "user" and not signs.UNTOUCHED.search(text)
         else [text]
     )
     return [replace(piece, text=ended(capital(item))) for item in items if len(terms(item)) > 1]

@@ -38,11 +38,9 @@ def is_open(piece: Piece) -> bool:
     """Say whether a statement names what is not done: by its first words, or a person's by a cue."""
     if piece.question or piece.opens(signs.LEFT):
         return not piece.question
-    return (
-        piece.who == "user"
-        and piece.has(cues.OPEN)
-        and not (piece.has(signs.DONE) or signs.GOES_ON.match(piece.said))
-    )
+    if piece.who == "assistant":
+        return signs.UNTOUCHED.search(piece.said) is not None and not piece.code
+    return piece.has(cues.OPEN) and not (piece.has(signs.DONE) or signs.GOES_ON.match(piece.said))
 
 
 @lru_cache(maxsize=1024)

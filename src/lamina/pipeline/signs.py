@@ -91,8 +91,8 @@ BECAUSE = re.compile(
 
 LEFT = (
     (
-        r"(?:still |things |what(?:'s| is) )?(?:open|left|missing|remaining|outstanding|pending)"
-        r"(?: (?:points?|ends?|items?|work|tasks?|questions?|is|are|to do))*\s*:|to-?do\b|"
+        r"(?:still |things |what(?:'s| is) )?(?:open|left|missing|remaining|outstanding|pending|to do)"
+        r"(?: (?:then|now|points?|ends?|items?|work|tasks?|questions?|is|are|to do))*\s*:|to-?do\b|"
         r"not (?:yet )?done\b\s*:?|"
         r"(?:known )?(?:limitations?|gaps?)\s*:|next(?: steps?| up| session| time)?\s*:|"
         r"follow[- ]ups?\s*:|blocked\b"
@@ -266,3 +266,13 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Takes up work again: it names what is open, but leaves nothing open."""
+
+UNTOUCHED = re.compile(
+    r"\bI (?:haven't|have not|didn't|did not) (?:touch|change|test|check|tr(?:y|ied)|run|verif|migrat|"
+    r"updat)\w*|"
+    r"\b(?:nobody|no one) has (?:tried|tested|checked)\b|\bhabe ich nicht (?:angefasst|getestet|geprüft)|"
+    r"\bje n'ai pas (?:touché|testé|vérifié)|\bno (?:he|lo he) (?:tocado|probado|comprobado)|"
+    r"(?:还没|没有)(?:动|改|测试|验证)|(?:確認|テスト)していません|(?:확인|테스트)하지 않았",
+    re.IGNORECASE,
+)
+"""The agent says what it left alone or did not try."""
