@@ -97,5 +97,10 @@ def _superseded(by: str) -> Callable[[Entry], Entry]:
 
 
 def _parts(pending: Sequence[NoteFile]) -> Iterator[Sequence[NoteFile]]:
-    for start in range(0, len(pending), _BATCH):
-        yield pending[start : start + _BATCH]
+    """Cut into batches of one scope each, so that a batch holds the topics of one project in memory."""
+    scopes: dict[Scope, list[NoteFile]] = {}
+    for each in pending:
+        scopes.setdefault(scope_of(each.note), []).append(each)
+    for some in scopes.values():
+        for start in range(0, len(some), _BATCH):
+            yield some[start : start + _BATCH]
