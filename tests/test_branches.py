@@ -120,3 +120,16 @@ def test_a_branch_deleted_after_its_merge_counts_as_merged(project):
     assert branches.is_merged(project, "feature/x")
     assert not branches.is_merged(project, "feature")
     assert not branches.is_merged(project, "--all")
+
+
+def test_entries_made_from_a_session_carry_its_branch(tmp_path, project):
+    commit(project, "two")
+    path = tmp_path / "session.jsonl"
+    reason = "by the old one " * 30
+    turns = [Said("user", f"We use port 7100 for the gateway, because 80 is taken {reason}.")]
+    path.write_text(render_claude("s1", turns, cwd=str(project), started=NOW, branch="feature/x"))
+    memory = opened(tmp_path)
+    assert memory.import_sessions([path])["entries"] == 1
+    assert memory.list()[0]
+    git(project, "checkout", "--quiet", "main")
+    assert not opened(tmp_path).list()[0]

@@ -84,7 +84,12 @@ def whole(located: Located, today: date) -> dict[str, Any]:
     """Describe an entry with everything it holds, its text as it stands in the file included."""
     entry = located.entry
     fields = {field.label: field.value for field in entry.fields}
-    return item(located, today) | {"fields": fields, "body": entry.body, "text": entry.raw}
+    described = item(located, today) | {"fields": fields, "body": entry.body, "text": entry.raw}
+    if located.layer == "decisions":
+        from lamina.formats.decision import parse_decision
+
+        described["decision"] = parse_decision(entry.heading, entry.body)._asdict()
+    return described
 
 
 def found(store: Store, text: str) -> Located:

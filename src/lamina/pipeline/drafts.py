@@ -97,6 +97,7 @@ def _draft(note: Note, scope: Scope, bullet: Bullet, topic: str) -> Draft:
         evidence=render_evidence(Evidence(bullet.quote, bullet.who)),
         volatility=_VOLATILITY.get(label),
         trust="candidate" if doubtful else "approved",
+        branch=note.branch or None,
     )
 
 
