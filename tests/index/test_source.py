@@ -163,3 +163,11 @@ def test_two_stores_on_network_disks_have_two_indexes() -> None:
     homes = {index_home(f"/net/{name}", {"HOME": "/home/me"}, mounts) for name in "ab"}
     assert len(homes) == 2
     assert all(home.startswith("/home/me/.cache/lamina/index-") for home in homes)
+
+
+def test_a_file_whose_name_is_no_text_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, "global/semantic/a.md", "## A heading\n\ntext\n")
+    odd = os.fsencode(tmp_path / "global/semantic") + b"/\xff.md"
+    with open(odd, "wb") as file:  # noqa: PTH123 - a name that pathlib would only pass on
+        file.write(b"## B\n")
+    assert list(StoreSource(tmp_path).stamps()) == ["global/semantic/a.md"]

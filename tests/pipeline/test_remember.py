@@ -259,6 +259,13 @@ def test_any_text_comes_back_or_is_refused_clearly(tmp_path_factory, text):
     assert len(memory.list(scope="workspace")[0]) == 1
 
 
+@pytest.mark.parametrize("text", [">", "#", "- ", "***"])
+def test_marks_alone_are_known_the_second_time(tmp_path, text):
+    memory = opened(tmp_path)
+    first = memory.remember(text)
+    assert memory.remember(text) == first.__class__(first.id, first.file, first.line, "known")
+
+
 def test_a_failed_commit_does_not_fail_the_write(tmp_path):
     clock = Clock()
     memory = opened(tmp_path, clock=clock)

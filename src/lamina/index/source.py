@@ -195,6 +195,8 @@ def _list(
         name = entry.name
         if name[-3:] != ".md" or name[0] == "." or (names is not None and name not in names):
             continue
+        if not name.isascii() and any("\udc80" <= char <= "\udcff" for char in name):
+            continue  # bytes that are no text: the store leaves such a file out, too, and says so
         try:
             info = entry.stat(follow_symlinks=False)
         except OSError:

@@ -243,7 +243,7 @@ def open_parts(
 ) -> Opened:
     """Find root, home and settings; what is not given comes from the process."""
     env = os.environ if env is None else env
-    home = Path(env.get("HOME") or Path.home())
+    home = Path(env.get("HOME") or _home())
     folder = _working_directory() if cwd is None else Path(os.path.abspath(cwd))
     flags = {"root": os.path.abspath(root)} if root else {}
     own = Settings.load(env=env, home=home, flags=flags)
@@ -255,6 +255,13 @@ def root_commits(folder: Path) -> tuple[str, ...]:
     from lamina.store import git
 
     return tuple(sorted(git.root_commits(folder)))
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise errors.NoSuchFile("there is no home folder for this user", "set HOME to a folder") from None
 
 
 def _working_directory() -> Path | None:

@@ -38,7 +38,7 @@ def commit(store: Store, now: datetime, *, older_than_s: float) -> str | None:
 def failure(layout: Layout) -> str:
     """Return why the last commit failed, "" if it did not."""
     try:
-        said = json.loads(files.read_text(_file(layout)))
+        said = files.parse_json(files.read_text(_file(layout)))
         return "" if said["ok"] else str(said["error"])
     except (errors.LaminaError, ValueError, KeyError, TypeError):
         return ""

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from lamina.errors import BadInput, UnknownScope
+from lamina.formats.block import UNTITLED
 from lamina.formats.decision import Decision, render_decision
 from lamina.formats.entry import Draft
 from lamina.formats.hashing import entry_hash
@@ -74,7 +75,7 @@ def entry_draft(  # noqa: PLR0913 - one for each word of the command
     body = _clean(text)
     if not body:
         raise BadInput("there is no text to store", "nothing is left once private and secret text is out")
-    title = _line(heading) or heading_of(body)
+    title = _line(heading) or heading_of(body) or UNTITLED
     return Draft(
         heading=title,
         body=body,

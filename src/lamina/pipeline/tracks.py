@@ -20,6 +20,7 @@ from lamina.formats.event import Damage, Event, Position, Session
 from lamina.hosts.base import Host, Transcript
 from lamina.hosts.jsonlines import is_unchanged
 from lamina.pipeline.redact import redact
+from lamina.store.files import parse_json
 from lamina.store.watermarks import Read, Watermark
 
 DAMAGES = 50  # named of one file; what is more is counted
@@ -53,7 +54,7 @@ class Known(NamedTuple):
 def known_of(mark: Watermark | None) -> Known:
     """Read the word; a damaged one says nothing."""
     try:
-        said = json.loads(mark.state) if mark and mark.state else {}
+        said = parse_json(mark.state) if mark and mark.state else {}
         stretches = tuple(Stretch(*map(int, each)) for each in said.get("stretches", ()))
         latest = parse_time(said["latest"]) if said.get("latest") else None
         return Known(str(said.get("status", "")), stretches, tuple(map(int, said.get("mtimes", ()))), latest)
