@@ -227,7 +227,7 @@ def test_a_leftover_of_a_killed_build_does_not_matter(tmp_path: Path) -> None:
     (tmp_path / f"{NAME}.new").write_bytes(b"half")
     (tmp_path / f"{NAME}.new-journal").write_bytes(b"half")
     assert texts(with_index(tmp_path, source_of("text")), "text") == ["text"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, f"{NAME}.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, f"{NAME}.lock", f"{NAME}.lock.gate"]
 
 
 def test_an_edit_of_the_same_size_within_one_tick_is_noticed(tmp_path: Path) -> None:
