@@ -26,7 +26,16 @@ def test_a_new_text_keeps_the_rest_and_is_found_at_once(memory):
     assert shown["importance"] == 4
     assert shown["source"] == "session:codex/abc#1-2, user"
     assert memory.search("9000").hits
-    assert not memory.search("8081").hits or "8081" in shown["heading"]
+
+
+def test_a_heading_made_of_the_text_follows_it_and_a_chosen_one_stays(memory):
+    made = memory.remember("The port is 8081").id
+    chosen = memory.remember("The old port is 8081", heading="Port 8081 and its past").id
+    for id_ in (made, chosen):
+        memory.edit(id_, text="It listens on 9000. Nothing else does.")
+    assert memory.show(made)["heading"] == "It listens on 9000."
+    assert memory.show(chosen)["heading"] == "Port 8081 and its past"
+    assert [hit.id for hit in memory.search("8081").hits] == [chosen]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lamina.errors import BadInput
 from lamina.formats.entry import Entry, with_body, with_field, with_heading
+from lamina.formats.slug import heading_of
 from lamina.formats.source import USER, render_sources
 from lamina.pipeline.redact import redact
 from lamina.pipeline.remember import parse_day, parse_importance, parse_volatility
@@ -72,8 +73,8 @@ def revision(*, text: str | None, fields: Mapping[str, str | None], today: date)
     """Return the change that an edit makes to an entry.
 
     `fields` may hold heading, importance, until, volatility, verified and trust; an empty value takes
-    the field away. The person becomes one of the entry's sources, so that no model overrules it.
-    Raises BadInput for a value that can't be.
+    the field away. A heading made of the text's first words follows a new text. The person becomes one
+    of the entry's sources, so that no model overrules it. Raises BadInput for a value that can't be.
     """
     values = {_label(name): _value(name, value, today) for name, value in fields.items() if name != "heading"}
     heading = " ".join(redact(fields["heading"] or "").text.split()) if "heading" in fields else None
@@ -84,8 +85,11 @@ def revision(*, text: str | None, fields: Mapping[str, str | None], today: date)
     def change(entry: Entry) -> Entry:
         for label, value in values.items():
             entry = with_field(entry, label, value)
-        if heading is not None:
-            entry = with_heading(entry, heading)
+        title = heading
+        if title is None and body is not None and heading_of(entry.body) == entry.heading:
+            title = heading_of(body)  # it was the old text's first words: it must not go on saying them
+        if title:
+            entry = with_heading(entry, title)
         if body is not None:
             entry = with_body(entry, body)
         sources = entry.sources
