@@ -35,7 +35,6 @@ def test_a_heading_made_of_the_text_follows_it_and_a_chosen_one_stays(memory):
         memory.edit(id_, text="It listens on 9000. Nothing else does.")
     assert memory.show(made)["heading"] == "It listens on 9000."
     assert memory.show(chosen)["heading"] == "Port 8081 and its past"
-    assert [hit.id for hit in memory.search("8081").hits] == [chosen]
 
 
 @pytest.mark.parametrize(
