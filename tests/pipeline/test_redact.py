@@ -153,7 +153,7 @@ ASSIGNED = [
     ("Cookie: session={}; theme=dark", rnd(32)),
     ("Set-Cookie: sid={}; Path=/; HttpOnly", rnd(32)),
     ("PHPSESSID={}", rnd(26)),
-    ("//registry.npmjs.org/:_authToken={}", rnd(36)),
+    ("//npm.example/:_authToken={}", rnd(36)),
     ("machine github.com login bob password {}", "Qwe12345"),
     ("localhost:5432:shop:bob:{}", "Qwe12345"),
     ("?sv=2022-11-02&sig={}&se=2030", quote(rnd(43, _ALNUM + "+/") + "=")),
