@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,7 +15,8 @@ from lamina.formats.decision import parse_decision
 from lamina.formats.note import Note, Section
 from lamina.formats.scope import Scope
 from lamina.pipeline.consolidate import consolidate
-from lamina.pipeline.drafts import drafts
+from lamina.pipeline.drafts import _alike, _distinct, drafts
+from lamina.pipeline.exchanges import terms
 from lamina.pipeline.forget import bury
 from lamina.pipeline.headings import split
 from lamina.store import notes
@@ -255,3 +258,35 @@ def test_forgotten_content_is_refused_and_the_note_is_handled(store):
     done = consolidate(store, now=NOW)
     assert (done.notes, done.entries, done.refused) == (1, 0, 1)
     assert notes.pending(store) == []
+
+
+def test_near_repeats_in_a_session_are_found_as_by_comparing_all_pairs():
+    rng = random.Random(7)
+    words = [f"word{chr(97 + n % 26)}{'abcdefghij'[n // 26]}" for n in range(60)]
+    bullets = []
+    for number in range(400):
+        base = rng.sample(words, rng.randrange(3, 14)) + ([str(rng.randrange(4))] if number % 3 == 0 else [])
+        bullets.append(Bullet("finding", " ".join(base), None, number, number))
+        if rng.random() < 0.5:
+            near = [*base[1:], rng.choice(words)]
+            bullets.append(Bullet("finding", " ".join(near), None, number, number))
+    kept = []
+    for bullet in bullets:
+        if not any(_alike(terms(bullet.text), terms(one.text)) for one in kept):
+            kept.append(bullet)
+    assert len(kept) < len(bullets)
+    assert _distinct(bullets) == kept
+
+
+def test_many_bullets_of_one_session_are_told_apart_in_linear_time():
+    def cost(count: int) -> float:
+        many = [
+            Bullet("finding", f"The importer keeps setting number {n} of the queue", None, n, n)
+            for n in range(count)
+        ]
+        start = time.process_time()
+        assert len(_distinct(many)) == count
+        return time.process_time() - start
+
+    cost(500)
+    assert cost(8_000) < 6 * 4 * max(cost(2_000), 0.01)

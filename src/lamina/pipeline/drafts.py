@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, date
 from typing import NamedTuple
@@ -102,17 +103,36 @@ def _draft(note: Note, scope: Scope, bullet: Bullet, topic: str) -> Draft:
 
 
 def _distinct(bullets: Iterable[Bullet]) -> list[Bullet]:
-    """Leave out what nearly repeats an earlier bullet, unless a number or name differs."""
+    """Leave out what nearly repeats an earlier bullet, unless a number or name differs.
+
+    Only bullets that can be alike are compared, so a bullet of a long session costs no more than another.
+    """
     kept: list[Bullet] = []
+    seen: dict[tuple[frozenset[str], str], list[frozenset[str]]] = {}
     for bullet in bullets:
-        if bullet.text.strip() and not any(_alike(bullet.text, one.text) for one in kept):
+        if not bullet.text.strip():
+            continue
+        words = terms(bullet.text)
+        places = _places(words)
+        if not any(_alike(words, other) for place in places for other in seen.get(place, ())):
             kept.append(bullet)
+            for place in places:
+                seen.setdefault(place, []).append(words)
     return kept
 
 
-def _alike(one: str, other: str) -> bool:
-    mine, theirs = terms(one), terms(other)
-    differ = mine ^ theirs
-    if any(not word.isalpha() for word in differ):
+def _places(words: frozenset[str]) -> list[tuple[frozenset[str], str]]:
+    """Give the places of which two alike sets of words share one: their names and numbers, and a word.
+
+    Of two sets that share the part _NEARLY, in any one order of words, the first words meet: as many as a
+    set may lack, and one more (prefix filtering, Bayardo, Ma and Srikant 2007). Long words are rarer.
+    """
+    exact = frozenset(word for word in words if not word.isalpha())
+    first = len(words) - math.ceil(_NEARLY * len(words) - 1e-9) + 1
+    return [(exact, word) for word in sorted(words, key=lambda word: (-len(word), word))[:first]]
+
+
+def _alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    if any(not word.isalpha() for word in mine ^ theirs):
         return False
     return len(mine & theirs) >= _NEARLY * max(1, len(mine | theirs))
