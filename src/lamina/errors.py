@@ -10,8 +10,7 @@ LaminaError                 exit 1, "failed"
 ├── Refused                 exit 3, a rule or a person must decide
 │   ├── ForgottenContent
 │   ├── ReadOnlyStore
-│   ├── ChangedMeanwhile
-│   └── UntrustedProject
+│   └── ChangedMeanwhile
 ├── NoStore                 exit 1
 ├── NoEntry
 ├── NoSuchFile
@@ -20,7 +19,6 @@ LaminaError                 exit 1, "failed"
 ├── UnsafePath
 ├── Busy
 ├── BadTranscript
-├── IndexDamaged
 └── GitFailed
 
 Raise with what happened, to which thing, and a `hint` that says the next step.
@@ -103,12 +101,6 @@ class ChangedMeanwhile(Refused):
     kind = "changed_meanwhile"
 
 
-class UntrustedProject(Refused):
-    """A project's settings ask for something that needs `lamina trust`."""
-
-    kind = "untrusted"
-
-
 class NoStore(LaminaError):
     """There is no store at the root."""
 
@@ -155,12 +147,6 @@ class BadTranscript(LaminaError):
     """A file is no transcript of any known host."""
 
     kind = "bad_transcript"
-
-
-class IndexDamaged(LaminaError):
-    """The search index is damaged and could not be rebuilt."""
-
-    kind = "index_damaged"
 
 
 class GitFailed(LaminaError):

@@ -57,7 +57,7 @@ BOM = "\ufeff"
 IMPORTANCE = 3
 VOLATILITIES = ("stable", "normal", "volatile")
 
-_IMPORTANCE_WORDS = {"low": 2, "normal": 3, "high": 5}
+IMPORTANCE_WORDS = {"low": 2, "normal": 3, "high": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,8 +288,8 @@ class Draft:
 def parse_importance(text: str) -> int | None:
     """Read 1 to 5 or a word (low, normal, high are 2, 3, 5); numbers are clamped, other text is None."""
     text = text.strip().lower()
-    if text in _IMPORTANCE_WORDS:
-        return _IMPORTANCE_WORDS[text]
+    if text in IMPORTANCE_WORDS:
+        return IMPORTANCE_WORDS[text]
     if text.isascii() and text.isdigit() and len(text) < 10:
         return max(1, min(5, int(text)))
     return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from lamina.pipeline import cues, signs, smalltalk
-from lamina.pipeline.exchanges import Piece, facts, is_common, terms
+from lamina.pipeline.exchanges import Piece, facts, is_common
 from lamina.pipeline.topics import keys, phrases
 
 _SHORT = 60  # characters: a sentence without any cue that is shorter goes on with a wish before it
@@ -98,8 +98,3 @@ def ends(left: str, told: str) -> bool:
     if len(about) < 2 or not about <= keys(told):
         return False
     return cues.anywhere(signs.DONE).search(told) is not None and not signs.NOT_DONE.search(told)
-
-
-def is_new(piece: Piece, seen: set[str], least: int = 1) -> bool:
-    """Say whether a statement has new words."""
-    return len(terms(piece.text) - seen) >= least

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lamina.errors import BadInput, UnknownScope
 from lamina.formats.block import UNTITLED
 from lamina.formats.decision import Decision, render_decision
-from lamina.formats.entry import Draft
+from lamina.formats.entry import IMPORTANCE_WORDS, VOLATILITIES, Draft
 from lamina.formats.hashing import entry_hash
 from lamina.formats.layers import layer_named
 from lamina.formats.slug import heading_of, topic_slug
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from lamina.store.store import Located, Store
     from lamina.store.write import Writing
 
-IMPORTANCE = {"low": 2, "normal": 3, "high": 5}
 ENDINGS = " .,;:!?…。！？"
 """What ends a sentence and no topic's name."""
-
-VOLATILITIES = ("stable", "normal", "volatile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +224,7 @@ def _line(text: str | None) -> str:
 def parse_importance(value: str | int) -> int:
     """Parse 1 to 5 or low, normal, high."""
     text = str(value).strip().lower()
-    number = IMPORTANCE.get(text) or (int(text) if text.isascii() and text.isdigit() else 0)
+    number = IMPORTANCE_WORDS.get(text) or (int(text) if text.isascii() and text.isdigit() else 0)
     if not 1 <= number <= 5:
         raise BadInput(f"importance {value!r} is not on the scale", "1 to 5, or low, normal, high")
     return number
