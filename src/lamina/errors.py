@@ -19,7 +19,8 @@ LaminaError                 exit 1, "failed"
 ├── UnsafePath
 ├── Busy
 ├── BadTranscript
-└── GitFailed
+├── GitFailed
+└── EmbedderUnavailable
 
 Raise with what happened, to which thing, and a `hint` that says the next step.
 """
@@ -153,3 +154,9 @@ class GitFailed(LaminaError):
     """git ended with an error."""
 
     kind = "git_failed"
+
+
+class EmbedderUnavailable(LaminaError):
+    """The chosen embedder is unknown, not installed, or does not answer as it must."""
+
+    kind = "embedder"

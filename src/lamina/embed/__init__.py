@@ -1,0 +1,1 @@
+"""Embedders: texts to vectors, behind one protocol. `choose` finds the one that a setting names."""

