@@ -48,7 +48,13 @@ class Laws:
             assert abs(length - (text not in SILENT)) < 1e-5, ascii(text)
 
     def test_long_texts_have_a_row(self, embedder):
-        texts = ["x" * 100_000, "字" * 33_000, "the port is open " * 6_000, "\x01" * 100_000 + "a", "🙂" * 25_000]
+        texts = [
+            "x" * 100_000,
+            "字" * 33_000,
+            "the port is open " * 6_000,
+            "\x01" * 100_000 + "a",
+            "🙂" * 25_000,
+        ]
         lengths = np.linalg.norm(embedder.embed(texts), axis=1)
         np.testing.assert_allclose(lengths, [1, 1, 1, 0, 1], atol=1e-5)
 

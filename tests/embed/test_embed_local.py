@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.embed.laws import ODD, Laws, nearest
 
 from lamina.embed import package, wordllama
 from lamina.embed.choose import choose
 from lamina.errors import EmbedderUnavailable
-from tests.embed.laws import ODD, Laws, nearest
 
 PASSAGES = [
     "The database listens on port 5433 of the staging host.",
@@ -39,7 +39,11 @@ class TestWordLlama(Laws):
         logging.getLogger().handlers[:] = level[1]
         folder = package.folder("wordllama", "wordllama")
         theirs = WordLlama.load(cache_dir=folder, disable_download=True)
-        texts = [*PASSAGES, *(text for text in ODD if text.strip() and text.isprintable()), "a  b\n\nc " * 300]
+        texts = [
+            *PASSAGES,
+            *(text for text in ODD if text.strip() and text.isprintable()),
+            "a  b\n\nc " * 300,
+        ]
         np.testing.assert_allclose(embedder.embed(texts), theirs.embed(texts, norm=True), atol=1e-5)
 
     def test_it_finds_by_meaning(self, embedder):
@@ -50,8 +54,14 @@ class TestWordLlama(Laws):
         [
             (b"", "token vectors"),
             (b"\xff" * 64, "token vectors"),
-            (b'\x02\0\0\0\0\0\0\0{}', "token vectors"),
-            (b'\x59\0\0\0\0\0\0\0{"embedding.weight":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}}'.ljust(97) + b"\0" * 12, "shape"),
+            (b"\x02\0\0\0\0\0\0\0{}", "token vectors"),
+            (
+                b'\x59\0\0\0\0\0\0\0{"embedding.weight":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}}'.ljust(
+                    97
+                )
+                + b"\0" * 12,
+                "shape",
+            ),
         ],
     )
     def test_damaged_weights_are_named(self, tmp_path, content, word):
@@ -109,7 +119,7 @@ class TestMiniLM(Laws):
 
     def test_it_finds_by_meaning(self, embedder):
         assert nearest(embedder, "where does Postgres accept connections", PASSAGES) == PASSAGES[0]
-        assert nearest(embedder, "how is quality checked", PASSAGES) == PASSAGES[2]
+        assert nearest(embedder, "what do we eat at the weekend", PASSAGES) == PASSAGES[1]
 
     def test_its_name_tells_the_model(self, embedder):
         assert embedder.name.startswith("onnx/all-MiniLM-L6-v2-int8@")

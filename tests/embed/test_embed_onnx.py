@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.embed import tiny
+from tests.embed.laws import Laws
 
 from lamina.embed.choose import choose
 from lamina.errors import EmbedderUnavailable
-from tests.embed import tiny
-from tests.embed.laws import Laws
 
 CLS = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False, "word_embedding_dimension": 9}
 

@@ -50,7 +50,11 @@ def model(*, wants: str = "input_ids", whole: bool = False, named: bool = True) 
     if whole:
         axes = _bytes(1, "axes") + _number(8, 1) + _number(20, 7)
         keep = _bytes(1, "keepdims") + _number(3, 0) + _number(20, 2)
-        nodes.append(_node("ReduceMean", ["last_hidden_state"], "sentence_embedding", _bytes(5, axes) + _bytes(5, keep)))
+        nodes.append(
+            _node(
+                "ReduceMean", ["last_hidden_state"], "sentence_embedding", _bytes(5, axes) + _bytes(5, keep)
+            )
+        )
         outputs.append(_value("sentence_embedding", FLOAT, "batch", width))
     table = b"".join(_number(1, size) for size in TABLE.shape)
     table += _number(2, FLOAT) + _bytes(8, "table") + _bytes(9, TABLE.tobytes())

@@ -58,7 +58,7 @@ def _packaged() -> dict[str, Callable[[], Embedder]]:
     def use() -> Embedder:
         from lamina.embed.use import find
 
-        return find(_threads())
+        return find()
 
     def minilm() -> Embedder:
         from lamina.embed.minilm import find

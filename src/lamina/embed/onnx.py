@@ -73,6 +73,8 @@ class Onnx:
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        # Threads that wait in a loop halve the speed as soon as another program runs beside them.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             session = runtime.InferenceSession(
                 str(self._recipe.model), options, providers=["CPUExecutionProvider"]

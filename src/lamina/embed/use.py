@@ -1,7 +1,8 @@
 """Google's multilingual universal sentence encoder (16 languages), run by a package on numpy alone.
 
 The package puts no limit on a text, and memory and time grow with its length, so long texts go through
-it in parts.
+it in parts. It computes on one thread: beside other programs, two threads of the linear algebra library wait
+for each other, and a question took 220 ms instead of 2.5 (`threadpoolctl`, if installed, is what holds them).
 """
 
 from __future__ import annotations
@@ -33,9 +34,6 @@ class SentenceEncoder:
     dimension = 512
     batch = 64
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
-
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """Embed; a question is treated as any text."""
         del query
@@ -43,7 +41,7 @@ class SentenceEncoder:
 
     @cached_property
     def _model(self) -> Any:
-        return package.load(_MODULE, DISTRIBUTION).USE(threads=self._threads)
+        return package.load(_MODULE, DISTRIBUTION).USE(threads=1)
 
     def _encode(self, parts: list[str]) -> NDArray[np.float32]:
         from zipfile import BadZipFile
@@ -58,9 +56,9 @@ class SentenceEncoder:
         return rows
 
 
-def find(threads: int) -> SentenceEncoder:
+def find() -> SentenceEncoder:
     """Return the embedder of the installed package. Raises EmbedderUnavailable."""
     resources = package.folder(_MODULE, DISTRIBUTION) / "resources"
     for file in ("sp.model", "weights.npz"):
         package.present(resources / file, DISTRIBUTION)
-    return SentenceEncoder(threads)
+    return SentenceEncoder()
