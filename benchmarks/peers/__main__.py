@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.json:
         print(json.dumps([plain(each) for each in measured], ensure_ascii=False, indent=1))
         return
-    text = report(measured, notes(measured, endpoint_mb))
+    text = report(measured, notes(measured, endpoint_mb, len(corpora)))
     heading = f"{data_line(corpora)} {machine_line()}\n\n"
     if options.markdown:
         Path(options.markdown).write_text(page(arguments, heading + text), encoding="utf-8")
@@ -139,7 +139,7 @@ def machine_line() -> str:
     return f"{day}, {cores} cores, {platform.system()}, Python {platform.python_version()}."
 
 
-def notes(measured: Sequence[Measured], endpoint_mb: float) -> list[str]:
+def notes(measured: Sequence[Measured], endpoint_mb: float, corpora: int) -> list[str]:
     """Return what has to be known to read the tables."""
     names = {each.name for each in measured}
     told = [
@@ -150,6 +150,10 @@ def notes(measured: Sequence[Measured], endpoint_mb: float) -> list[str]:
         "For a tool whose search brings the index up to date, the changed file is timed with that search.",
         "Warm is one search after another in one process. Times are wall clock. Memory is the peak (VmHWM).",
     ]
+    if corpora > 1:
+        told.append(
+            "Index and disk are sums over all corpora; changed file and cold search are the first's."
+        )
     if any(tool.endpoint and tool.name in names for tool in TOOLS):
         told.append(
             "basic-memory, memsearch and mem0 get the embedding (wordllama, 256 dimensions) from a server on "

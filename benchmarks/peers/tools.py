@@ -208,7 +208,7 @@ TOOLS = (
         _driven("mem0", "update"),
         _endpoint,
         endpoint=True,
-        note="`infer=False`, each turn a memory, no language model. Vectors only: its BM25 encoder comes from "
+        note="`infer=False`, each turn a memory, no language model. Vectors only: its BM25 encoder is on "
         "a model hub. Having no command line, its smallest script is timed; the update changes one memory."
         " It ships no MCP server.",
     ),
