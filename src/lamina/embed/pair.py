@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lamina.embed import base, use, wordllama
+from lamina.embed.question import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -39,6 +40,15 @@ class Pair:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """Embed with both."""
         return base.fill(self, texts, lambda kept: self._encode(kept, query=query))
+
+    def weigh(self, text: str, worth: Mapping[str, float]) -> Vectors:
+        """Embed a question with both, its words weighed where that can be done."""
+        import numpy as np
+
+        share = weight(text)
+        words = ask(self._words, text, worth) * np.sqrt(share)
+        sentences = ask(self._sentences, text, worth) * np.sqrt(1 - share)
+        return np.hstack([words, sentences]).astype(np.float32)
 
     def _encode(self, texts: list[str], *, query: bool) -> NDArray[np.float64]:
         import numpy as np

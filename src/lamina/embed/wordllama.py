@@ -15,7 +15,7 @@ from lamina import errors
 from lamina.embed import base, package, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -45,6 +45,16 @@ class WordLlama:
         """Embed; a question is treated as any text."""
         del query
         return base.fill(self, texts, self._encode)
+
+    def weigh(self, text: str, worth: Mapping[str, float]) -> Vectors:
+        """Embed a question by its telling words alone, each by its worth."""
+        import numpy as np
+
+        total = np.zeros((1, self.dimension), dtype=np.float32)
+        for word, value in worth.items():
+            ids = self._tokenizer.encode(base.clean(word), add_special_tokens=False).ids
+            total += value * self._table.take(ids, axis=0, mode="clip").sum(axis=0)
+        return base.normalise(total)[0] if total.any() else self.embed([text])[0]
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

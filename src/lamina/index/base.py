@@ -58,7 +58,8 @@ class Query(NamedTuple):
     """A question with its filters; an empty filter lets everything through.
 
     `trust` holds the states that may be found. `branches` names the branches whose unmerged entries
-    may be found (None: all); entries without a branch always may. `limit` is the number of matches
+    may be found (None: all); entries without a branch always may. With `vectors`, meaning is asked as well
+    as words, by an engine that has an embedder. `limit` is the number of matches
     wanted from an engine, in its own order.
     """
 
@@ -71,6 +72,7 @@ class Query(NamedTuple):
     since: dt.date | None = None
     until: dt.date | None = None
     branches: frozenset[str] | None = frozenset()
+    vectors: bool = False
 
 
 class Match(NamedTuple):

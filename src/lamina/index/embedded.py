@@ -27,10 +27,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from lamina.embed.base import Embedder
     from lamina.index.engine import Source
+    from lamina.index.meanings import Meanings
+
+    Embedding = tuple[int, int]
+    """Texts embedded now, and texts that still have no vector."""
 
 NAME = "lamina.db"
 ENGINE = "words"
+VECTORS = "vectors"
 _WAIT_S = 10.0
 _CACHE_KIB = 65_536  # at most; the default of 2 MiB makes a warm search read each page again
 _BUILD_WAIT_S = 60.0
@@ -45,6 +51,7 @@ class Embedded:
         *,
         clock: Callable[[], int] = time.time_ns,
         wait_s: float = _WAIT_S,
+        embedder: Embedder | None = None,
     ) -> None:
         self._path = os.path.join(home, NAME)  # noqa: PTH118 - pathlib costs a tenth of a cold search
         self._clock = clock
@@ -55,6 +62,7 @@ class Embedded:
         self._source: Source | None = None
         self._one = RLock()  # threads of a server take turns: they share one transaction
         self._known: tuple[int, Mapping[str, tables.Known]] | None = None
+        self._meanings = None if embedder is None else _meanings(home, embedder)
 
     @property
     def in_memory(self) -> bool:
@@ -104,6 +112,25 @@ class Embedded:
                 self._recover(self._source, problem)
                 return self._search(query)
 
+    def embed(
+        self,
+        *,
+        within_s: float | None = None,
+        told: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> Embedding:
+        """Embed what is indexed and has no vector yet, for `within_s` seconds at most (None: to the end).
+
+        Each batch stays, whatever comes after it. `told` hears how many of how many are done. Raises
+        EmbedderUnavailable; without an embedder there is nothing to do.
+        """
+        if self._meanings is None:
+            return (0, 0)
+        with self._one:
+            if self._open():
+                return (0, 0)
+            until = None if within_s is None else time.monotonic() + within_s
+            return self._meanings.catch_up(self._live(), until=until, told=told)
+
     def check(self, source: Source) -> list[str]:
         """Compare documents and words with an index built from the source right now."""
         with self._one:
@@ -122,6 +149,8 @@ class Embedded:
 
     def close(self) -> None:
         """Close the database."""
+        if self._meanings is not None:
+            self._meanings.close()
         if self._db is not None:
             self._db.close()
         self._db = self._lookup = self._inode = self._known = None
@@ -134,14 +163,18 @@ class Embedded:
     def _search(self, query: Query) -> Answer:
         lookup = self._lookup or Lookup(self._live())
         self._lookup = lookup
-        ranked = lookup.rank(query)
+        alike = None
+        if query.vectors and self._meanings is not None:
+            from functools import partial
+
+            alike = partial(self._meanings.alike, self._live())
+        ranked = lookup.rank(query, alike)
         documents = tables.documents(self._live(), [row for row, _, _ in ranked.rows])
         matches = [
-            Match(documents[row], score + near, {ENGINE: score, "near": near} if near else {ENGINE: score})
-            for row, score, near in ranked.rows
-            if row in documents
+            Match(documents[row], score, parts) for row, score, parts in ranked.rows if row in documents
         ]
-        return Answer(matches, (ENGINE,), ranked.terms, ranked.dropped)
+        engines = (ENGINE,) if alike is None else (ENGINE, VECTORS)
+        return Answer(matches, engines, ranked.terms, ranked.dropped)
 
     # opening
 
@@ -324,6 +357,12 @@ class _Sense:
     def __exit__(self, kind: object, problem: BaseException | None, traceback: object) -> None:
         if isinstance(problem, (TypeError, ValueError)):
             raise sqlite3.DatabaseError(f"it holds nonsense: {problem!r}") from problem
+
+
+def _meanings(home: os.PathLike[str] | str, embedder: Embedder) -> Meanings:
+    from lamina.index.meanings import Meanings
+
+    return Meanings(home, embedder)
 
 
 def _silent(note: str) -> Answer:

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lamina.formats.frozen import NamedTuple
-from lamina.index import tables, words
-from lamina.index.base import TRUSTS, Query
+from lamina.index import fusion, tables, words
+from lamina.index.base import Query
+from lamina.index.conditions import Conditions, literal
 from lamina.index.words import Term
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 RARE = 2_000  # up to this many rows a word may choose candidates
 FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score
@@ -31,15 +28,36 @@ _SCANNED = 5_000  # texts looked through for a part of a word
 _SENTENCE = 3
 _SOURCES = 20
 _AROUND = 1_000
-# Shares of a score that go to the neighbours one and two steps away; measured on dialogues by turn.
-_NEXT, _AFTER = 0.4, 0.2
+_PREFIX = 0.7  # of a word is found where only a longer one stands
+
+Likeness = Callable[[Query, Mapping[str, float], Conditions], Mapping[int, float]]
+"""Finds rows by meaning: a query, what each of its words is worth, the filters -> likeness of rows."""
 
 
 class Ranked(NamedTuple):
-    """Rows with their score from words and from neighbours, best first; words asked for and left out."""
+    """Rows with their scores, best first; words asked for and left out; whether meaning was asked, too."""
 
-    rows: Sequence[tuple[int, float, float]]
+    rows: Sequence[fusion.Scored]
     terms: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+class _Form(NamedTuple):
+    """One expression of a term: how much of the term it stands for, and how many rows hold it."""
+
+    expression: str
+    term: int
+    part: float
+    rows: int
+
+
+class _Found(NamedTuple):
+    """What the words gave: scores and masks of found forms by row, and who of them asks."""
+
+    scores: Mapping[int, float]
+    masks: Mapping[int, int]
+    asks: frozenset[int]
+    forms: Sequence[_Form]
     dropped: tuple[str, ...]
 
 
@@ -52,148 +70,201 @@ class Lookup:
         self._frequencies: dict[str, int] = {}
         self._total = 0
 
-    def rank(self, query: Query) -> Ranked:
-        """Return the best rows for a query."""
+    def rank(self, query: Query, alike: Likeness | None = None) -> Ranked:
+        """Return the best rows for a query, by its words and, if `alike` is given, by its meaning."""
         terms = words.parse(query.text)
         strong = tuple(term for term in terms if not term.weak)
+        asked = strong or terms
         self._forget_old()
-        filters = Filters(query)
-        names = tuple(term.text for term in strong or terms)
-        if not terms or not self._total:
+        names = tuple(term.text for term in asked)
+        if not self._total or not (terms or alike):
             return Ranked((), names, ())
-        if strong:
-            rows, dropped = self._by_rarity(strong, filters, query.limit)
-        else:
-            rows, dropped = self._together(terms, filters), ()
+        conditions = Conditions(query)
+        forms = self._forms(asked)
+        worth = {number: self._worth(number, forms) for number in range(len(asked))}
+        found = self._by_words(asked, forms, conditions, query.limit, any_strong=bool(strong))
+        alike_rows: Mapping[int, float] = {}
+        if alike is not None:
+            values = {term.text: worth[number] for number, term in enumerate(asked)}
+            alike_rows = alike(query, values, conditions)
+        asks = found.asks | self._asking(row for row in alike_rows if row not in found.scores)
+        line, beside = self._line(found.scores, alike_rows, conditions)
+        signals = fusion.Signals(found.scores, found.masks, alike_rows, asks | beside, line)
+        share = fusion.coverage((form.term, form.part, worth[form.term]) for form in found.forms)
+        ranked = fusion.fuse(signals, share, widen=len(strong) >= _SENTENCE)
+        return Ranked(ranked[: query.limit], names, found.dropped)
+
+    # -- words
+
+    def _forms(self, terms: Sequence[Term]) -> list[_Form]:
+        """Return what can be looked for: each term whole, in parts, and as a beginning if nothing else."""
+        forms: dict[str, _Form] = {}
+        for number, term in enumerate(terms):
+            looser = [(part, 1 / len(term.parts)) for part in term.parts]
+            for expression, part in ((term.whole, 1.0), *looser):
+                forms.setdefault(expression, _Form(expression, number, part, self._frequency(expression)))
+            if term.prefix and not forms[term.whole].rows:
+                found = self._frequency(term.prefix)
+                forms.setdefault(term.prefix, _Form(term.prefix, number, _PREFIX, found))
+        return list(forms.values())
+
+    def _worth(self, number: int, forms: Iterable[_Form]) -> float:
+        """Return how rare a term is: the logarithm of rows per row with it."""
+        rows = [form.rows for form in forms if form.term == number and form.rows]
+        return math.log(1 + self._total / (1 + min(rows, default=0)))
+
+    def _by_words(
+        self,
+        terms: Sequence[Term],
+        forms: Sequence[_Form],
+        conditions: Conditions,
+        limit: int,
+        *,
+        any_strong: bool,
+    ) -> _Found:
+        chosen, optional, dropped = self._choose(forms) if any_strong else ([], [], set())
+        names = tuple(terms[form.term].text for form in dropped if form.part == 1)
+        if not terms:
+            return _Found({}, {}, frozenset(), (), ())
+        if chosen:
+            found = self._score(chosen, optional, conditions, limit)
+            if found.scores:
+                return found._replace(dropped=names)
+            names = ()
+        rows = self._together(terms, conditions)
         if not rows:
-            rows = self._substrings(strong or terms, filters)
-        near = self._neighbours(rows, filters, widen=len(strong) >= _SENTENCE)
-        ranked = [(row, score, near.pop(row, 0.0)) for row, score in rows.items()]
-        ranked += [(row, 0.0, gain) for row, gain in near.items()]
-        ranked.sort(key=lambda item: (-item[1] - item[2], -item[0]))
-        return Ranked(ranked[: query.limit], names, dropped)
+            rows = self._substrings(terms, conditions)
+        return _Found(rows, {}, self._asking(rows), (), names if rows else ())
 
-    def _by_rarity(
-        self, terms: Sequence[Term], filters: Filters, limit: int
-    ) -> tuple[dict[int, float], tuple[str, ...]]:
-        chosen, optional, dropped = self._choose(terms)
-        if not chosen:
-            return self._together(terms, filters), ()
-        match = " OR ".join(chosen)
-        rows = self._best(match, filters, limit)
-        for expression in optional:
-            gain = math.log(1 + self._total / (1 + self._frequency(expression)))
-            sql = "SELECT rowid FROM words WHERE words MATCH ?"
-            for (row,) in self._db.execute(sql, (f"({match}) AND {expression}",)):
-                if row in rows:
-                    rows[row] += gain
-        return rows, dropped
-
-    def _best(self, match: str, filters: Filters, limit: int) -> dict[int, float]:
-        """Return the best rows with their scores.
-
-        Filtering a row costs as much as scoring it, so first only the best are filtered, and all of them
-        only if that leaves too few.
-        """
-        best = f" ORDER BY rank, words.rowid DESC LIMIT {_BEST}"
-        sql = f"SELECT rowid, rank FROM words WHERE words MATCH ?{filters.days}{best}"  # noqa: S608
-        rows = {row: -rank for row, rank in self._db.execute(sql, (match, *filters.day_values))}
-        sql = f"SELECT d.row FROM doc d WHERE d.row IN ({','.join('?' * len(rows))}){filters.rest}"  # noqa: S608
-        fitting = {row for (row,) in self._db.execute(sql, (*rows, *filters.rest_values))}
-        if len(rows) < _BEST or len(fitting) >= limit:
-            return {row: score for row, score in rows.items() if row in fitting}
-        return {row: -rank for row, rank in self._joined("words.rowid, rank", match, filters, best)}
-
-    def _choose(self, terms: Sequence[Term]) -> tuple[list[str], list[str], tuple[str, ...]]:
-        """Return the expressions that find rows, those that only add to a score, and what is left out."""
-        found: dict[str, int] = {}
-        for term in terms:
-            for expression in (term.whole, *term.parts):
-                found[expression] = self._frequency(expression)
-            if term.prefix and not found[term.whole]:
-                found[term.prefix] = self._frequency(term.prefix)
-        ordered = sorted((n, expression) for expression, n in found.items() if n)
-        chosen: list[str] = []
+    def _choose(self, forms: Sequence[_Form]) -> tuple[list[_Form], list[_Form], set[_Form]]:
+        """Return the forms that find rows, those that only add to a score, and what is left out."""
+        ordered = sorted((form for form in forms if form.rows), key=lambda form: (form.rows, form.expression))
+        chosen: list[_Form] = []
         budget = _BUDGET if self._total > RARE else RARE * len(ordered)
-        for n, expression in ordered:
-            if n > RARE or (chosen and (n > budget or 2 * n > self._total)):
+        for form in ordered:
+            if form.rows > RARE or (chosen and (form.rows > budget or 2 * form.rows > self._total)):
                 break
-            chosen.append(expression)
-            budget -= n
+            chosen.append(form)
+            budget -= form.rows
         most = FREQUENT if self._total <= RARE else min(FREQUENT, self._total // 3)
-        rest = [expression for n, expression in ordered[len(chosen) :] if n <= most]
-        dropped = {expression for _, expression in ordered} - set(chosen) - set(rest[:_OPTIONAL])
-        left_out = tuple(term.text for term in terms if term.whole in dropped)
-        return chosen, rest[:_OPTIONAL], left_out
+        optional = [form for form in ordered[len(chosen) :] if form.rows <= most][:_OPTIONAL]
+        return chosen, optional, set(ordered) - set(chosen) - set(optional)
 
-    def _together(self, terms: Sequence[Term], filters: Filters) -> dict[int, float]:
+    def _score(
+        self, chosen: Sequence[_Form], optional: Sequence[_Form], conditions: Conditions, limit: int
+    ) -> _Found:
+        """Score the rows that hold a chosen form; their BM25 is the sum over the forms."""
+        scores: dict[int, float] = {}
+        masks: dict[int, int] = {}
+        sql = f"SELECT rowid, rank FROM words WHERE words MATCH ?{conditions.days}"  # noqa: S608
+        for bit, form in enumerate(chosen):
+            for row, rank in self._db.execute(sql, (form.expression, *conditions.day_values)):
+                scores[row] = scores.get(row, 0.0) - rank
+                masks[row] = masks.get(row, 0) | 1 << bit
+        match = " OR ".join(form.expression for form in chosen)
+        for bit, form in enumerate(optional, len(chosen)):
+            gain = math.log(1 + self._total / (1 + form.rows))
+            sql = "SELECT rowid FROM words WHERE words MATCH ?"
+            for (row,) in self._db.execute(sql, (f"({match}) AND {form.expression}",)):
+                if row in scores:
+                    scores[row] += gain
+                    masks[row] |= 1 << bit
+        fitting = self._fitting(scores, conditions, limit)
+        kept = {row: scores[row] for row in fitting}
+        asks = frozenset(row for row, asks in fitting.items() if asks)
+        return _Found(kept, masks, asks, [*chosen, *optional], ())
+
+    def _fitting(self, scores: Mapping[int, float], conditions: Conditions, limit: int) -> dict[int, bool]:
+        """Return the best rows that the filters let through, with whether they ask.
+
+        Filtering a row costs as much as scoring it, so the best are looked at first.
+        """
+        ordered = sorted(scores, key=lambda row: (-scores[row], -row))
+        fitting: dict[int, bool] = {}
+        for start in range(0, len(ordered), _BEST):
+            part = ordered[start : start + _BEST]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT d.row, d.asks FROM doc d WHERE d.row IN ({marks}){conditions.rest}"  # noqa: S608
+            fitting.update(
+                (row, bool(asks)) for row, asks in self._db.execute(sql, (*part, *conditions.rest_values))
+            )
+            if len(fitting) >= limit:
+                break
+        return fitting
+
+    def _asking(self, rows: Iterable[int]) -> frozenset[int]:
+        """Return which rows end with a question."""
+        some = list(rows)[: 2 * _BEST]
+        if not some:
+            return frozenset()
+        sql = f"SELECT row FROM doc WHERE row IN ({','.join('?' * len(some))}) AND asks"  # noqa: S608
+        return frozenset(row for (row,) in self._db.execute(sql, some))
+
+    def _together(self, terms: Sequence[Term], conditions: Conditions) -> dict[int, float]:
         """Find the newest rows that hold every term, those with it in the heading first."""
         forms = [term.whole for term in terms if self._frequency(term.whole)]
         if not forms:
             return {}
         match = " AND ".join(forms)
-        order = f" ORDER BY words.rowid DESC LIMIT {_NEWEST}"
-        rows = {row: 0.5 for (row,) in self._joined("words.rowid", match, filters, order)}
+        rows = dict.fromkeys(self._newest(match, conditions), 0.5)
         titled = "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ?"
         for (row,) in self._db.execute(titled, (f"{{heading topic}} : ({match})", min(rows, default=0))):
             if row in rows:
                 rows[row] = 1.0
         if not rows and len(terms) > 1 and any(not term.weak for term in terms):
             rarest = min(forms, key=self._frequency)
-            rows = {row: 0.25 for (row,) in self._joined("words.rowid", rarest, filters, order)}
+            rows = dict.fromkeys(self._newest(rarest, conditions), 0.25)
         return rows
 
-    def _neighbours(self, rows: dict[int, float], filters: Filters, *, widen: bool) -> dict[int, float]:
-        """Give a row a share of its neighbours' scores in the session: answers stand beside questions.
-
-        With `widen`, neighbours that hold no word of the query come in too.
-        """
-        best = sorted(rows.items(), key=lambda item: (-item[1], -item[0]))[:_SOURCES]
-        marks = ",".join("?" * len(best))
-        sql = f"SELECT DISTINCT session FROM doc WHERE row IN ({marks}) AND session IS NOT NULL"  # noqa: S608
-        sessions = [session for (session,) in self._db.execute(sql, [row for row, _ in best])]
-        if not sessions:
-            return {}
-        marks = ",".join("?" * len(sessions))
+    def _newest(self, match: str, conditions: Conditions) -> list[int]:
         sql = (
-            f"SELECT d.session, d.row FROM doc d WHERE d.session IN ({marks})"  # noqa: S608
-            f"{filters.on('d.row')} ORDER BY d.session, d.seq, d.row LIMIT {_AROUND}"
+            "SELECT words.rowid FROM words CROSS JOIN doc d ON d.row = words.rowid WHERE words MATCH ?"  # noqa: S608
+            f"{conditions.on('words.rowid')} ORDER BY words.rowid DESC LIMIT {_NEWEST}"
         )
-        line = self._db.execute(sql, [*sessions, *filters.values]).fetchall()
-        near: dict[int, float] = {}
-        last = len(line) - 1
-        for at, (session, row) in enumerate(line):
-            score = rows.get(row)
-            if not score:
-                continue
-            for other, share in ((at - 1, _NEXT), (at + 1, _NEXT), (at - 2, _AFTER), (at + 2, _AFTER)):
-                if 0 <= other <= last and line[other][0] == session:
-                    neighbour = line[other][1]
-                    if widen or neighbour in rows:
-                        near[neighbour] = near.get(neighbour, 0.0) + share * score
-        return near
+        return [row for (row,) in self._db.execute(sql, [match, *conditions.values])]
 
-    def _substrings(self, terms: Iterable[Term], filters: Filters) -> dict[int, float]:
+    def _substrings(self, terms: Iterable[Term], conditions: Conditions) -> dict[int, float]:
         """Look for parts of words in the newest documents, when words found nothing."""
         asked = [term for term in terms if len(term.text) > 2 or not term.text.isascii()][:8]
         if not asked or any(_is_run(term.text) and not self._frequency(term.whole) for term in asked):
             return {}  # a run without spaces is found wherever it stands, or it is nowhere
         wanted = [term.text for term in asked]
         likes = " AND ".join("(b.text LIKE ? ESCAPE '\\' OR b.heading LIKE ? ESCAPE '\\')" for _ in wanted)
-        patterns = [f"%{_literal(text)}%" for text in wanted for _ in range(2)]
+        patterns = [f"%{literal(text)}%" for text in wanted for _ in range(2)]
         sql = (
             f"SELECT b.row FROM (SELECT row, heading, text FROM body ORDER BY row DESC LIMIT {_SCANNED}) b "  # noqa: S608
-            f"JOIN doc d ON d.row = b.row WHERE {likes}{filters.on('b.row')} "
+            f"JOIN doc d ON d.row = b.row WHERE {likes}{conditions.on('b.row')} "
             f"ORDER BY b.row DESC LIMIT {_NEWEST}"
         )
-        return {row: 0.1 for (row,) in self._db.execute(sql, [*patterns, *filters.values])}
+        return {row: 0.1 for (row,) in self._db.execute(sql, [*patterns, *conditions.values])}
 
-    def _joined(self, columns: str, match: str, filters: Filters, order: str) -> list[tuple[Any, ...]]:
+    # -- around
+
+    def _line(
+        self, scores: Mapping[int, float], alike: Mapping[int, float], conditions: Conditions
+    ) -> tuple[fusion.Line, frozenset[int]]:
+        """Return the rows of the sessions that the best rows come from, in order, and who of them asks."""
+        best = max(scores.values(), default=0.0) or 1.0
+        likest = max(alike.values(), default=0.0) or 1.0
+        rough = {row: score / best for row, score in scores.items()}
+        for row, value in alike.items():
+            rough[row] = rough.get(row, 0.0) + value / likest
+        sources = sorted(rough, key=lambda row: (-rough[row], -row))[:_SOURCES]
+        marks = ",".join("?" * len(sources))
+        sql = f"SELECT DISTINCT session FROM doc WHERE row IN ({marks}) AND session IS NOT NULL"  # noqa: S608
+        sessions = [session for (session,) in self._db.execute(sql, sources)]
+        if not sessions:
+            return fusion.Line((), ()), frozenset()
+        marks = ",".join("?" * len(sessions))
         sql = (
-            f"SELECT {columns} FROM words CROSS JOIN doc d ON d.row = words.rowid "  # noqa: S608
-            f"WHERE words MATCH ?{filters.on('words.rowid')}{order}"
+            f"SELECT d.row, d.session, d.asks FROM doc d WHERE d.session IN ({marks})"  # noqa: S608
+            f"{conditions.on('d.row')} ORDER BY d.session, d.seq, d.row LIMIT {_AROUND}"
         )
-        return self._db.execute(sql, [match, *filters.values]).fetchall()
+        found = self._db.execute(sql, [*sessions, *conditions.values]).fetchall()
+        line = fusion.Line([row for row, _, _ in found], [session for _, session, _ in found])
+        return line, frozenset(row for row, _, asks in found if asks)
+
+    # -- frequencies
 
     def _frequency(self, expression: str) -> int:
         """Return in how many rows an expression stands, at most a little over FREQUENT."""
@@ -217,47 +288,3 @@ def _is_run(text: str) -> bool:
     from lamina.index import scripts
 
     return scripts.is_run(text)
-
-
-def _literal(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-class Filters:
-    """A query's filters as SQL: days as a range of row numbers, the rest on the table `doc d`."""
-
-    def __init__(self, query: Query) -> None:
-        self.days, self.rest = "", ""
-        self.day_values: list[object] = []
-        self.rest_values: list[object] = []
-        if query.since or query.until:
-            self.days += " AND rowid >= ?"
-            self.day_values.append(max(tables.row_of(query.since), tables.FIRST_DAY))
-        if query.until:
-            self.days += " AND rowid < ?"
-            self.day_values.append(tables.row_of(query.until) + tables.FIRST_DAY)
-        if query.scopes:
-            self._within("scope", query.scopes)
-        if query.layers:
-            self._within("layer", query.layers)
-        if not query.trust >= TRUSTS:
-            self._within("trust", query.trust)
-        if query.branches is not None:
-            self._within("branch", {"", *query.branches})
-        if query.topic:
-            self.rest += " AND (d.topic = ? OR d.file IN (SELECT id FROM file WHERE rel LIKE ? ESCAPE '\\'))"
-            self.rest_values += [tables.topic_key(query.topic), f"%/{_literal(query.topic)}.md"]
-
-    @property
-    def values(self) -> list[object]:
-        """The values of all conditions."""
-        return self.day_values + self.rest_values
-
-    def on(self, row: str) -> str:
-        """Return all conditions, each with ` AND ` in front, with `row` as the row's number."""
-        return self.days.replace("rowid", row) + self.rest
-
-    def _within(self, column: str, allowed: Iterable[str]) -> None:
-        chosen = sorted(allowed)
-        self.rest += f" AND d.{column} IN ({','.join('?' * len(chosen))})"
-        self.rest_values += chosen

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA = 1
+SCHEMA = 2
 _DAY_BITS = 28
 _MARSHAL = 2  # the last version whose bytes depend on the values alone
 _LOW = (1 << _DAY_BITS) - 1
@@ -30,13 +30,15 @@ _MONTHS = "January February March April May June July August September October N
 # Columns of `words` and their weights in bm25; chosen on questions about sessions and entries.
 WEIGHTS = (2.5, 1.5, 1.0, 0.5)
 
+_ASKS = ("?", "？", "؟")
+
 _TABLES = f"""
 CREATE TABLE file (
     id INTEGER PRIMARY KEY, rel TEXT UNIQUE NOT NULL, mtime_ns INTEGER, size INTEGER, inode INTEGER,
     ctime_ns INTEGER, checksum INTEGER, racy INTEGER);
 CREATE TABLE doc (
     row INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER, scope TEXT, layer TEXT, topic TEXT,
-    trust TEXT, branch TEXT, session TEXT, seq INTEGER);
+    trust TEXT, branch TEXT, session TEXT, seq INTEGER, asks INTEGER, meaning INTEGER);
 CREATE INDEX doc_file ON doc (file);
 CREATE INDEX doc_session ON doc (session, seq) WHERE session IS NOT NULL;
 CREATE TABLE body (
@@ -49,7 +51,7 @@ INSERT INTO words (words, rank) VALUES ('rank', 'bm25{WEIGHTS}');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 """  # noqa: S608 - constants of this module
 
-_ADD_DOC = "INSERT OR IGNORE INTO doc VALUES (?,?,?,?,?,?,?,?,?,?)"
+_ADD_DOC = "INSERT OR IGNORE INTO doc VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 _ADD_BODY = "INSERT INTO body VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 _SELECT = (
     "SELECT b.row, b.id, d.scope, d.layer, b.topic, b.heading, b.text, f.rel, d.line, b.date, b.importance, "
@@ -202,6 +204,8 @@ class Batch:
                 d.branch,
                 session,
                 seq,
+                d.text.rstrip().endswith(_ASKS),
+                meaning(d),
             )
             if self._db.execute(_ADD_DOC, values).rowcount:
                 break
@@ -225,6 +229,19 @@ class Batch:
             ),
         )
         return row
+
+
+def meaning(document: Document) -> int:
+    """Return the number of what a document says, under which its vectors are kept."""
+    from _blake2 import blake2b
+
+    said = wording(document.heading, document.text).encode("utf-8", "replace")
+    return int.from_bytes(blake2b(said, digest_size=8).digest(), "big", signed=True)
+
+
+def wording(heading: str, text: str) -> str:
+    """Return what an embedder reads of a document."""
+    return text if text.startswith(heading) else f"{heading}: {text}"
 
 
 def row_of(day: date | None) -> int:

@@ -1,0 +1,173 @@
+"""The vectors of what documents say, in a file of their own beside the words.
+
+A vector is kept under the number of what was embedded (`tables.meaning`) and its model, not under a row:
+building the index anew, moving an entry or switching a branch and back embeds nothing twice, and vectors of
+two models are never mixed. They are stored as one byte a number, since only their direction counts. The file
+may vanish or be damaged at any time: then it starts empty and is filled again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int8]
+
+NAME = "vectors.db"
+_SCHEMA = 1
+_TABLES = f"""
+CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL,
+    UNIQUE (name, dimension));
+CREATE TABLE vector (model INTEGER, meaning INTEGER, code BLOB NOT NULL, PRIMARY KEY (model, meaning))
+    WITHOUT ROWID;
+PRAGMA user_version = {_SCHEMA};
+"""
+_FETCH = 500
+_CHUNK = 20_000
+
+
+class Vectors:
+    """The vectors of one model in `<home>/vectors.db`; where the disk takes none, they live in memory."""
+
+    def __init__(self, home: os.PathLike[str] | str, name: str, dimension: int, *, wait_s: float = 10.0) -> None:
+        self._path = os.path.join(home, NAME)  # noqa: PTH118 - as the index beside it
+        self._wait_s = wait_s
+        self.dimension = dimension
+        self._db = self._open()
+        self._model = self._number(name)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """A value that changes with whatever any process writes."""
+        (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        return (int(version), self._db.total_changes)
+
+    def missing(self, meanings: Collection[int]) -> list[int]:
+        """Return which of the numbers have no vector yet, sorted."""
+        have = {meaning for (meaning,) in self._db.execute(self._sql("meaning"), (self._model,))}
+        return sorted(set(meanings) - have)
+
+    def put(self, codes: Mapping[int, Codes]) -> None:
+        """Store vectors; all of them are there afterwards, or none."""
+        rows = [(self._model, meaning, code.tobytes()) for meaning, code in codes.items()]
+        with self._db:
+            self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+
+    def get(self, meanings: Sequence[int]) -> dict[int, bytes]:
+        """Return the stored codes of some numbers."""
+        found: dict[int, bytes] = {}
+        for start in range(0, len(meanings), _FETCH):
+            part = meanings[start : start + _FETCH]
+            sql = f"{self._sql('meaning, code')} AND meaning IN ({','.join('?' * len(part))})"
+            found.update(self._db.execute(sql, (self._model, *part)))
+        return found
+
+    def all(self) -> Iterator[tuple[list[int], bytes]]:
+        """Yield numbers, ascending, with their codes one behind the other, some thousands at a time."""
+        rows = self._db.execute(f"{self._sql('meaning, code')} ORDER BY meaning", (self._model,))
+        while chunk := rows.fetchmany(_CHUNK):
+            yield [meaning for meaning, _ in chunk], b"".join(code for _, code in chunk)
+
+    def prune(self, keep: Collection[int]) -> int:
+        """Remove what no document says any more, and other models once this one has all; returns how many."""
+        have = [meaning for (meaning,) in self._db.execute(self._sql("meaning"), (self._model,))]
+        gone = set(have) - set(keep)
+        with self._db:
+            self._db.executemany(
+                "DELETE FROM vector WHERE model = ? AND meaning = ?", ((self._model, each) for each in gone)
+            )
+            if set(keep) <= set(have):
+                self._db.execute("DELETE FROM vector WHERE model <> ?", (self._model,))
+                self._db.execute("DELETE FROM model WHERE id <> ?", (self._model,))
+        return len(gone)
+
+    def _sql(self, columns: str) -> str:
+        return f"SELECT {columns} FROM vector WHERE model = ?"  # noqa: S608 - columns are this module's
+
+    def _open(self) -> sqlite3.Connection:
+        for attempt in range(2):
+            try:
+                return self._connect(self._path)
+            except sqlite3.DatabaseError as problem:
+                if isinstance(problem, sqlite3.OperationalError) or attempt:
+                    break
+                _discard(self._path)  # damaged: what it held can be made again
+        return self._connect(":memory:")
+
+    def _connect(self, path: str) -> sqlite3.Connection:
+        if path != ":memory:":
+            _make(path)
+        db = sqlite3.connect(path, timeout=self._wait_s, check_same_thread=False)
+        try:
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")  # a purged text leaves no vector behind
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version not in (0, _SCHEMA):
+                raise sqlite3.DatabaseError(f"it has the version {version}")
+            if not version:
+                db.executescript(f"BEGIN IMMEDIATE; {_TABLES.replace('CREATE TABLE', _CREATE)} COMMIT;")
+            db.execute("SELECT count(*) FROM model").fetchone()
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _number(self, name: str) -> int:
+        with self._db:
+            sql = "INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)"
+            self._db.execute(sql, (name, self.dimension))
+        sql = "SELECT id FROM model WHERE name = ? AND dimension = ?"
+        return int(self._db.execute(sql, (name, self.dimension)).fetchone()[0])
+
+
+_CREATE = "CREATE TABLE IF NOT EXISTS"
+
+
+def encode(rows: NDArray[np.float32]) -> Codes:
+    """Return vectors as bytes: each scaled so that its largest number is 127."""
+    import numpy as np
+
+    peak = np.abs(rows).max(axis=1, keepdims=True)
+    return np.rint(rows * (127 / np.where(peak > 0, peak, 1))).astype(np.int8)
+
+
+def directions(codes: Codes) -> NDArray[np.float32]:
+    """Return stored vectors with length 1; a vector of zeros stays one."""
+    import numpy as np
+
+    rows = codes.astype(np.float32)
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    rows /= np.where(length > 0, length, 1)[:, None]
+    return rows
+
+
+def distinct(meanings: Iterable[int]) -> list[int]:
+    """Return the numbers once each, ascending."""
+    return sorted(set(meanings))
+
+
+def _make(path: str) -> None:
+    """Have the file there with the rights of everything in a store."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as problem:
+        raise sqlite3.OperationalError(str(problem)) from problem
+
+
+def _discard(path: str) -> None:
+    for each in (path, f"{path}-journal"):
+        try:
+            os.unlink(each)  # noqa: PTH108
+        except FileNotFoundError:
+            continue
