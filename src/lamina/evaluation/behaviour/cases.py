@@ -1,8 +1,8 @@
 """Read the cases: what stands in the store, what is done, and what must hold then.
 
-A fixture file is TOML: `version`, `axis` and `[[case]]` tables. Nothing in it is ignored: an unknown key, a value
-of another kind or the name of an entry that the case does not make is refused, since a misspelt expectation
-would hold for ever.
+A fixture file is TOML: `version`, `axis` and `[[case]]` tables. Nothing in it is ignored: an unknown key, a
+value of another kind or the name of an entry that the case does not make is refused, since a misspelt
+expectation would hold for ever.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ STEPS: dict[str, dict[str, type]] = {
     "edit": {"edit": str, "text": str, "fields": dict},
     "forget": {"forget": Texts, "purge": bool, "reason": str},
     "forget_found": {"forget_found": str},
+    "forget_session": {"forget_session": str},
     "release": {"release": Texts},
     "undo": {"undo": bool},
     "import": {"import": Texts, "session": int},
@@ -155,7 +156,10 @@ _CASE: dict[str, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thing that must hold. `action` is `search`, `card` or `folders`, `subject` its query, budget or steps."""
+    """One thing that must hold.
+
+    `action` is `search`, `card` or `folders`; `subject` is its query, its budget in characters, or its steps.
+    """
 
     name: str
     axis: str

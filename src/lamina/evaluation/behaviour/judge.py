@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lamina.formats.scope import GLOBAL
 from lamina.pipeline.card import SMALLEST_BUDGET
@@ -31,14 +31,10 @@ def judge_search(scene: Scene, expect: Table, hits: Sequence[Hit]) -> list[str]:
     if expect.get("nothing") and found:
         told.append(_told("nothing", "no hits", _listed(found)))
     told += _presence(expect, found)
-    for key, value in (
-        ("grades", lambda hit: hit.freshness),
-        ("ages", lambda hit: hit.age_days),
-        ("trust", lambda hit: hit.trust),
-    ):
-        seen = {name: value(hit) for name, hit in zip(found, hits, strict=True)}
-        told += _values(key, expect.get(key, {}), seen)
-    return told
+    shown = dict(zip(found, hits, strict=True))
+    told += _values("grades", expect, {name: hit.freshness for name, hit in shown.items()})
+    told += _values("ages", expect, {name: hit.age_days for name, hit in shown.items()})
+    return told + _values("trust", expect, {name: hit.trust for name, hit in shown.items()})
 
 
 def judge_card(scene: Scene, expect: Table, budget: int, card: str) -> list[str]:
@@ -55,7 +51,7 @@ def judge_card(scene: Scene, expect: Table, budget: int, card: str) -> list[str]
     told += [_told("with", repr(text), "no such text") for text in expect.get("with", ()) if text not in card]
     told += [_told("without", f"no {text!r}", "it") for text in expect.get("without", ()) if text in card]
     seen = {name: _card_grade(line) for name, line in lines.items()}
-    return told + _values("grades", expect.get("grades", {}), seen)
+    return told + _values("grades", expect, seen)
 
 
 def judge_folders(scene: Scene, expect: Table) -> list[str]:
@@ -102,7 +98,8 @@ def _presence(expect: Table, found: Sequence[str]) -> list[str]:
     return told
 
 
-def _values(what: str, wanted: Mapping[str, Any], seen: Mapping[str, object]) -> list[str]:
+def _values(what: str, expect: Table, seen: Mapping[str, object]) -> list[str]:
+    wanted = expect.get(what, {})
     return [
         _told(f"{what} of {name}", str(value), str(seen.get(name, "no such hit")))
         for name, value in wanted.items()

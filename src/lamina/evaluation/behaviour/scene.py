@@ -120,6 +120,7 @@ class Scene:
             "edit": self._edit,
             "forget": self._forget,
             "forget_found": self._forget_found,
+            "forget_session": lambda step: self.memory.forget(session=step["forget_session"]),
             "release": lambda step: self.memory.forget(self._ids(step["release"]), undo=True),
             "undo": lambda _: self.memory.undo(),
             "import": self._import,
@@ -194,7 +195,7 @@ class Scene:
         doing[verb_of(step, FOLDERS)](step)
 
     def at(self, path: str) -> Path:
-        """Return a path of the case as one on this machine; raises NoSuchFile for one that leaves the home."""
+        """Return a path of the case on this machine; raises NoSuchFile for one that leaves the home."""
         found = Path(os.path.normpath(self.home / path))
         if not found.is_relative_to(self.home):
             raise NoSuchFile(f"{path} leaves the home folder", "write it relative to the home folder")
