@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from lamina.embed.base import Embedder
 
-BUILTIN: Final = "wordllama"
+BUILTIN: Final = "wordllama+use"
 """What `builtin` means: it is installed with Lamina and needs no download."""
 
 NAMES: Final = (

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from lamina.embed.base import Embedder, Vectors
 
-_LATIN = 0.7
-_OTHER = 0.4
+_LATIN = 0.5
+_OTHER = 0.05
 """What token vectors weigh in a text of Latin letters, and in one that is half or more in other scripts."""
 _END_OF_LATIN = "\u024f"
 

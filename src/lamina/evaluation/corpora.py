@@ -37,13 +37,17 @@ class Unit(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is asked, and the ids of the units that answer it."""
+    """What is asked, and the ids of the units that answer it.
+
+    Where these are sessions, `turns` are the turns in them that answer it, as far as the data says.
+    """
 
     id: str
     text: str
     gold: frozenset[str]
     kind: str
     language: str = ""
+    turns: frozenset[str] = frozenset()
 
 
 class Corpus(NamedTuple):
@@ -59,13 +63,12 @@ class Corpus(NamedTuple):
     unit: str = "turn"
 
 
-def load_set(folder: Path, *, by_turn: bool = False) -> list[Corpus]:
+def load_set(folder: Path) -> list[Corpus]:
     """Read a set of the project's shape: a folder with sessions.json and questions.json, or of such folders.
 
     All folders make one corpus, so that languages and projects stand beside each other as in a real store.
-    A question is answered by its sessions (`haystackSessionIds`); with `by_turn`, by the messages that its
-    `goldIds` name (session:message, messages counted from 0), and questions without them are left out.
-    Raises BadInput or NoSuchFile, naming the file.
+    A question is answered by its sessions (`haystackSessionIds`), and in them by the messages that `goldIds`
+    name (session:message, messages counted from 0). Raises BadInput or NoSuchFile, naming the file.
     """
     units: list[Unit] = []
     questions: list[Question] = []
@@ -77,10 +80,10 @@ def load_set(folder: Path, *, by_turn: bool = False) -> list[Corpus]:
         ]
         language = part.name if part != folder else ""
         questions += [
-            _asked(each, f"{part / 'questions.json'}: question {at}", language, by_turn=by_turn)
+            _asked(each, f"{part / 'questions.json'}: question {at}", language)
             for at, each in enumerate(_json(part / "questions.json", list))
         ]
-    return [_corpus("set", units, questions, unit="turn" if by_turn else "session")]
+    return [_corpus("set", units, questions, unit="session")]
 
 
 def load_locomo(path: Path) -> list[Corpus]:
@@ -189,15 +192,14 @@ def _session(each: Any, where: str) -> Iterator[Unit]:
         yield Unit(f"{session}:{seq}", session, seq, speaker, day, text, project)
 
 
-def _asked(each: Any, where: str, language: str, *, by_turn: bool) -> Question:
+def _asked(each: Any, where: str, language: str) -> Question:
     text = str(_field(each, "question", where, str))
-    gold = each.get("goldIds" if by_turn else "haystackSessionIds")
-    if not isinstance(gold, list):
-        gold = []
-    kind = str(each.get("questionType", ""))
-    return Question(
-        str(each.get("questionId", where)), text, frozenset(map(str, gold)), kind, language
+    sessions, turns = (
+        frozenset(map(str, found)) if isinstance(found := each.get(name), list) else frozenset()
+        for name in ("haystackSessionIds", "goldIds")
     )
+    kind = str(each.get("questionType", ""))
+    return Question(str(each.get("questionId", where)), text, sessions, kind, language, turns)
 
 
 # --- other shapes -----------------------------------------------------------------------------------

@@ -33,12 +33,21 @@ _ROLES = ("user", "assistant")
 
 
 class Ranking(NamedTuple):
-    """What one question gave: the ids of units, best first, what answers it, and the time that it took."""
+    """What one question gave: the ids of units, best first, what answers it, and the time that it took.
+
+    `turns` are the ids of the turns found, where the units are sessions.
+    """
 
     question: Question
     found: tuple[str, ...]
     gold: frozenset[str]
     ms: float
+    turns: tuple[str, ...] = ()
+
+    @property
+    def by_turn(self) -> Ranking:
+        """The same, measured by turns."""
+        return self._replace(found=self.turns, gold=self.question.turns)
 
 
 class Units:
@@ -102,12 +111,15 @@ def eval_retrieval(
         rankings += more
     unit = corpora[0].unit if corpora else "turn"
     engines = ["words"] if embedder is None else ["words", "vectors"]
+    turns = [each.by_turn for each in rankings if each.question.turns]
+    more = {"by_turn": figures(turns)} if turns else {}
     return {
         "set": name,
         "unit": unit,
         "engines": engines,
         "embedder": embedder.name if embedder else "none",
         **figures(rankings),
+        **more,
         "by_kind": _grouped(rankings, lambda ranking: ranking.question.kind),
         "by_language": _grouped(rankings, lambda ranking: ranking.question.language),
         "index_s": round(index_s, 2),
@@ -151,11 +163,32 @@ def _asked(
                 began = time.perf_counter()
                 found = _ask(index, question.text, corpus.today)
                 ms = 1000 * (time.perf_counter() - began)
-                gold = question.gold
+                units = found
                 if corpus.unit == "session":
-                    found = list(dict.fromkeys(session_of[each] for each in found))
-                rankings.append(Ranking(question, tuple(found), gold, ms))
+                    units = list(dict.fromkeys(session_of[each] for each in found))
+                rankings.append(Ranking(question, tuple(units), question.gold, ms, tuple(found)))
     return seconds, rankings
+
+
+def own_set() -> Path:
+    """Return the folder of the set that was written for Lamina."""
+    return Path(__file__).parent / "sets" / "coding"
+
+
+def render_retrieval(result: Mapping[str, Any]) -> str:
+    """Return the figures as a table."""
+    names = ("n", "hit@5", "hit@10", "recall@5", "recall@10", "mrr", "ndcg@10")
+    rows = [("all", result)]
+    rows += [("by turn", result["by_turn"])] if "by_turn" in result else []
+    rows += list(result["by_language"].items()) + list(result["by_kind"].items())
+    width = max(len(name) for name, _ in rows)
+    head = f"{result['set']}, by {result['unit']}, {' and '.join(result['engines'])}"
+    lines = [f"{head} (embedder: {result['embedder']})", ""]
+    lines.append("  ".join([" " * width, *(f"{name:>9}" for name in names)]))
+    lines += ["  ".join([f"{name:{width}}", *(f"{row[each]:>9}" for each in names)]) for name, row in rows]
+    times = result["query_ms"]
+    lines += ["", f"indexed in {result['index_s']} s, asked in {times['p50']} ms (p50) to {times['p95']} ms (p95)"]
+    return "\n".join(lines)
 
 
 def _ask(index: Embedded, text: str, today: date | None) -> list[str]:

@@ -59,7 +59,7 @@ COMMANDS: dict[str, Command] = {
     "resume": Command("setup", "Settings", "capture again"),
     "config": Command("settings", "Settings", "show and change settings"),
     "export": Command("transfer", "Settings", "write memories out as one file"),
-    "eval": Command("measure", "Settings", "measure the whole way on a file of sessions and questions"),
+    "eval": Command("measure", "Settings", "measure search, the whole way, or behaviour on data"),
     "completion": Command("completion", "Settings", "print a completion script for your shell"),
 }
 

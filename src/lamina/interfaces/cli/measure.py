@@ -2,48 +2,131 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from lamina.errors import UsageError
 from lamina.interfaces.cli.arguments import command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import argparse
+    from collections.abc import Sequence
     from typing import Any
 
+    from lamina.embed.base import Embedder
+    from lamina.evaluation.corpora import Corpus
     from lamina.interfaces.cli.output import Output
+
+_KINDS = ("pipeline", "retrieval", "behaviour")
+_BELONGS = {
+    "sessions": "pipeline",
+    "set": "retrieval",
+    "locomo": "retrieval",
+    "beam": "retrieval",
+    "longmemeval": "retrieval",
+    "embedder": "retrieval",
+    "half": "retrieval",
+    "only": "behaviour",
+}
 
 
 def run(name: str, arguments: list[str], out: Output) -> int:
-    """Measure the whole way from transcripts to answers on a file of sessions and questions."""
+    """Measure the whole way, the search alone, or whether Lamina behaves as it says."""
     parser = command(
         name,
-        "Measure the whole way on a set of sessions and questions: sessions become transcripts, transcripts "
-        "memories, memories answers, beside plain full text search over the raw turns.",
-        examples=("lamina eval pipeline sessions.json questions.json", "lamina eval pipeline data/ --json"),
+        "Measure Lamina. `pipeline`: sessions become transcripts, transcripts memories, memories answers, beside "
+        "plain full text search over the raw turns. `retrieval`: how much of the evidence of questions the search "
+        "finds, on Lamina's own set or on one that you have. `behaviour`: cases of ranking, freshness, forgetting, "
+        "the card and workspaces that must hold.",
+        examples=(
+            "lamina eval retrieval",
+            "lamina eval retrieval --locomo locomo10.json --json",
+            "lamina eval pipeline sessions.json questions.json",
+            "lamina eval behaviour",
+        ),
     )
-    parser.add_argument("what", metavar="pipeline", choices=("pipeline",), help="what to measure")
+    parser.add_argument("what", metavar="|".join(_KINDS), choices=_KINDS, help="what to measure")
     parser.add_argument(
         "sessions",
         metavar="SESSIONS",
         type=Path,
-        help="sessions.json, or the folder that holds it and questions.json",
+        nargs="?",
+        help="pipeline: sessions.json, or the folder that holds it and questions.json",
     )
     parser.add_argument(
         "questions",
         metavar="QUESTIONS",
         type=Path,
         nargs="?",
-        help="questions.json (default: beside the sessions)",
+        help="pipeline: questions.json (default: beside the sessions)",
     )
+    parser.add_argument("--set", metavar="DIR", type=Path, help="retrieval: a set of the shape of Lamina's own")
+    parser.add_argument("--locomo", metavar="FILE", type=Path, help="retrieval: conversations of LoCoMo")
+    parser.add_argument("--beam", metavar="DIR", type=Path, help="retrieval: one chat of BEAM, or several")
+    parser.add_argument("--longmemeval", metavar="FILE", type=Path, help="retrieval: LongMemEval")
+    parser.add_argument("--embedder", metavar="NAME", help="retrieval: as the setting; `none` for words only")
+    parser.add_argument("--half", metavar="0|1", type=int, choices=(0, 1), help="retrieval: every other question")
+    parser.add_argument("--only", metavar="NAME", help="behaviour: one axis or case")
     options = parser.options(arguments)
+    for option, kind in _BELONGS.items():
+        if getattr(options, option) is not None and options.what != kind:
+            raise UsageError(f"{option} belongs to `lamina eval {kind}`", f"`lamina {name} --help` shows how")
+    return {"pipeline": pipeline, "retrieval": retrieval, "behaviour": behaviour}[options.what](options, out)
+
+
+def pipeline(options: argparse.Namespace, out: Output) -> int:
+    """Measure the whole way from transcripts to answers."""
+    if options.sessions is None:
+        raise UsageError("`lamina eval pipeline` needs a file of sessions", "name sessions.json or its folder")
     from lamina.pipeline.evaluate import eval_pipeline
 
     figures = eval_pipeline(options.sessions, options.questions)
-    out.result(figures, render(figures))
+    out.result(figures, str(figures["table"]))
     return 0
 
 
-def render(figures: Mapping[str, Any]) -> str:
-    """Return the figures as a table."""
-    return str(figures["table"])
+def retrieval(options: argparse.Namespace, out: Output) -> int:
+    """Measure the search."""
+    from lamina.evaluation.retrieval import eval_retrieval, render_retrieval
+
+    name, corpora = data_of(options)
+    embedder = embedder_of(options)
+    result = eval_retrieval(name, corpora, embedder, half=options.half)
+    out.result(result, render_retrieval(result))
+    return 0
+
+
+def data_of(options: argparse.Namespace) -> tuple[str, Sequence[Corpus]]:
+    """Return the data that was named, Lamina's own set if none was."""
+    from lamina.evaluation import corpora
+    from lamina.evaluation.retrieval import own_set
+
+    loaders = {
+        "set": corpora.load_set,
+        "locomo": corpora.load_locomo,
+        "beam": corpora.load_beam,
+        "longmemeval": corpora.load_longmemeval,
+    }
+    named = {each: getattr(options, each) for each in loaders if getattr(options, each) is not None}
+    if len(named) > 1:
+        raise UsageError(f"one set at a time, not {' and '.join(map(repr, named))}", "leave the others out")
+    for each, path in named.items():
+        return each, loaders[each](path)
+    return "own", corpora.load_set(own_set())
+
+
+def embedder_of(options: argparse.Namespace) -> Embedder | None:
+    """Return the embedder to measure with: the one named, else the built-in one."""
+    from lamina.embed.choose import choose
+
+    return choose(options.embedder or "builtin", env=os.environ)
+
+
+def behaviour(options: argparse.Namespace, out: Output) -> int:
+    """Run the cases that must hold; 1 if one does not."""
+    from lamina.evaluation.behaviour import render_behaviour, run_behaviour
+
+    result: dict[str, Any] = run_behaviour(options.only)
+    out.result(result, render_behaviour(result))
+    return 1 if result["failed"] else 0
