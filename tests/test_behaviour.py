@@ -47,7 +47,7 @@ def test_it_behaves(name):
 def test_a_ranking_does_not_depend_on_what_was_written_first(name):
     case = NAMED[name]
     if case.name != "an-id-finds-its-entry":  # ids are given in the order of writing
-        assert run_case(replace(case, entries=case.entries[::-1]))["told"] == run_case(case)["told"]
+        assert run_case(replace(case, entries=case.entries[::-1]))["told"] == []
 
 
 def test_a_run_counts_its_cases():
@@ -132,16 +132,16 @@ def test_a_broken_expectation_of_a_card_is_told(expect):
 
 
 @pytest.mark.parametrize(
-    "expect",
+    ("name", "expect"),
     [
-        {"keys": {"one/api": "two"}},
-        {"same": [["one/api", "two/api"]]},
-        {"different": [["one/api", "two/api"], ["one/api", "one/api/src"]]},
-        {"reads": {"one/api": ["two/api"]}},
+        ("two-repositories-of-one-name-are-two", {"keys": {"one/api": "two"}}),
+        ("two-repositories-of-one-name-are-two", {"same": [["one/api", "two/api"]]}),
+        ("two-repositories-of-one-name-are-two", {"reads": {"one/api": ["two/api"]}}),
+        ("a-worktree-inside-the-repository", {"different": [["work/app", "work/app/.worktrees/x"]]}),
     ],
 )
-def test_a_broken_expectation_of_folders_is_told(expect):
-    (told,) = mutated(NAMED["two-repositories-of-one-name-are-two"], **expect)
+def test_a_broken_expectation_of_folders_is_told(name, expect):
+    (told,) = mutated(NAMED[name], **expect)
     assert "expected" in told
 
 
