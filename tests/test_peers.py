@@ -220,6 +220,13 @@ def test_questions_are_sampled_evenly_and_corpora_without_any_left_out():
     assert command.sampled([CORPUS], None) == [CORPUS]
 
 
+def test_turns_are_gold_where_sessions_were():
+    question = Question("1", "why SQLite", frozenset({"A"}), "fact", "en", frozenset({"A:1", "gone"}))
+    lost = Question("2", "what else", frozenset({"A"}), "fact")
+    (corpus,) = command.by_turn([CORPUS._replace(questions=(question, lost, QUESTIONS[1]), unit="session")])
+    assert [(each.id, each.gold) for each in corpus.questions] == [("1", {"A:1"}), ("2", {"B:1"})]
+
+
 def test_the_page_names_the_command_without_paths():
     arguments = [
         "--locomo",
@@ -320,3 +327,10 @@ def test_a_handshake_counts_tools_and_tokens(tmp_path):
         == len(json.dumps([{"name": "search", "description": "x" * 389}], separators=(",", ":"))) // 4
     )
     assert 0 < done.first_s <= done.listed_s
+
+
+def test_a_tool_whose_every_search_fails_is_listed_with_the_reason(tmp_path):
+    """The baseline's database is taken away after it was indexed."""
+    broken = tool("fts5")._replace(index=lambda here: here.driver("grep", "index"), cold=tool("ripgrep").cold)
+    done = measure(broken, [CORPUS], tmp_path, "", lambda _: None)
+    assert done.reason.startswith("every search failed: OperationalError: no such table")

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(arguments)
     if not Path("/proc/self/status").exists():
         raise SystemExit("this benchmark reads /proc: run it on Linux")
-    corpora = sampled(load(options), options.questions)
+    corpora = sampled(by_turn(load(options)), options.questions)
     work = Path(options.work).absolute()
     work.mkdir(parents=True, exist_ok=True)
     with endpoint(work) as (url, server):
@@ -89,6 +89,16 @@ def load(options: argparse.Namespace) -> list[Corpus]:
         if path is not None:
             return loader(path)
     return loaders.load_set(OWN_SET)
+
+
+def by_turn(corpora: Sequence[Corpus]) -> list[Corpus]:
+    """Let turns be gold where sessions are; questions without a gold turn that exists are left out."""
+    turned = []
+    for corpus in corpora:
+        there = {unit.id for unit in corpus.units}
+        questions = [each._replace(gold=(each.turns or each.gold) & there) for each in corpus.questions]
+        turned.append(corpus._replace(questions=tuple(each for each in questions if each.gold)))
+    return turned
 
 
 def sampled(corpora: Sequence[Corpus], count: int | None) -> list[Corpus]:
@@ -151,14 +161,12 @@ def notes(measured: Sequence[Measured], endpoint_mb: float, corpora: int) -> lis
         "Warm is one search after another in one process. Times are wall clock. Memory is the peak (VmHWM).",
     ]
     if corpora > 1:
-        told.append(
-            "Index and disk are sums over all corpora; changed file and cold search are the first's."
-        )
+        told.append("Index and disk are sums over all corpora; changed file and cold search are the first's.")
     if any(tool.endpoint and tool.name in names for tool in TOOLS):
         told.append(
-            "basic-memory, memsearch and mem0 get the embedding (wordllama, 256 dimensions) from a server on "
-            f"the same machine that is warm already; its {endpoint_mb:.0f} MB and its start are not in their "
-            "figures, while Lamina loads the same table itself."
+            "The installed tools get their embedding (wordllama, 256 dimensions) from a server on the same "
+            f"machine that is warm already; its {endpoint_mb:.0f} MB and its start are not in their figures, "
+            "while Lamina loads its own embedder itself."
         )
     for tool in TOOLS:
         if tool.note and tool.name in names:

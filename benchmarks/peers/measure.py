@@ -125,7 +125,7 @@ def _cold(tool: Tool, here: Here, env: Mapping[str, str], questions: Sequence[Qu
 def _ask_all(
     tool: Tool, here: Here, env: Mapping[str, str], questions: Sequence[Question], places: Places
 ) -> tuple[list[float], list[tuple[str, Shown]], int, float]:
-    warm, shown, failed = [], [], 0
+    warm, shown, failed, told = [], [], 0, ""
     with Worker(here.driver(tool.driver, "serve"), env, here.folder) as worker:
         worker.hear()
         if questions:
@@ -134,11 +134,14 @@ def _ask_all(
             answer = worker.ask({"search": question.text})
             warm.append(answer["ms"])
             failed += "failed" in answer
+            told = answer.get("failed", told)
             chunks = [Chunk(hit["text"], hit["page"]) for hit in answer["hits"][:10]]
             results = [places.turns_in(chunk) for chunk in chunks]
             characters = sum(len(chunk.text) for chunk in chunks)
             shown.append((question.language, Shown(question.gold, results, characters)))
         peak = worker.peak_mb()
+    if failed and failed == len(questions):
+        raise ProcessFailed(f"every search failed: {told}")
     return warm, shown, failed, peak
 
 

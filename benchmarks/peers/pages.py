@@ -22,7 +22,7 @@ SHORTEST = 12
 
 
 class Turn(NamedTuple):
-    """One turn as it is handed out: `label` says who spoke and when."""
+    """One turn as it is handed out: `label` says in which project who spoke and when."""
 
     id: str
     session: str
@@ -31,6 +31,8 @@ class Turn(NamedTuple):
     label: str
     text: str
     day: str
+    speaker: str
+    project: str
 
 
 class Chunk(NamedTuple):
@@ -51,18 +53,21 @@ def turns_of(corpus: Corpus) -> list[Turn]:
 
 def _turn(unit: Unit, page: str) -> Turn:
     day = unit.day.isoformat() if unit.day else ""
-    label = ", ".join(part for part in (unit.speaker, day) if part)
-    return Turn(unit.id, unit.session, unit.seq, page, label or "turn", unit.text.strip(), day)
+    label = ", ".join(part for part in (unit.project, unit.speaker, day) if part) or "turn"
+    text = unit.text.strip()
+    return Turn(unit.id, unit.session, unit.seq, page, label, text, day, unit.speaker, unit.project)
 
 
 def write_pages(turns: Iterable[Turn], folder: Path) -> list[Path]:
-    """Write a Markdown file per session with a section per turn."""
+    """Write a Markdown file per session with a section per turn; a file that says the same is left alone."""
     folder.mkdir(parents=True, exist_ok=True)
     several: dict[str, list[Turn]] = defaultdict(list)
     for turn in turns:
         several[turn.page].append(turn)
     for name, group in several.items():
-        (folder / name).write_text(page_text(group), encoding="utf-8")
+        text = page_text(group)
+        if not (folder / name).exists() or (folder / name).read_text(encoding="utf-8") != text:
+            (folder / name).write_text(text, encoding="utf-8")
     return sorted(folder / name for name in several)
 
 

@@ -86,15 +86,15 @@ def _endpoint(here: Here) -> dict[str, str]:
 
 
 def _lamina(here: Here, *arguments: str) -> list[str]:
-    return here.program("lamina", "--root", str(here.folder / "store"), "--workspace", "turns", *arguments)
+    return here.program("lamina", "--root", str(here.folder / "store"), *arguments)
 
 
 def _lamina_words(here: Here, question: str) -> list[str]:
-    return _lamina(here, "search", "--json", "--", question)
+    return _lamina(here, "search", "--scope", "all", "--json", "--", question)
 
 
 def _lamina_hybrid(here: Here, question: str) -> list[str]:
-    return _lamina(here, "search", "--json", "--vectors", "--", question)
+    return _lamina(here, "search", "--scope", "all", "--json", "--vectors", "--", question)
 
 
 def _lamina_index(here: Here) -> list[str]:
@@ -108,6 +108,22 @@ def _memsearch(here: Here, what: str, *arguments: str) -> list[str]:
     store = str(here.folder / "index" / "milvus.db")
     options = ["--provider", "openai", "--model", MODEL, "--base-url", here.url, "--milvus-uri", store]
     return here.program("memsearch", what, *options, *arguments)
+
+
+# --- mempalace ---------------------------------------------------------------------------------------
+
+
+def _mempalace(here: Here, *arguments: str) -> list[str]:
+    return here.program("mempalace", "--palace", str(here.folder / "index"), *arguments)
+
+
+def _palace_variables(here: Here) -> dict[str, str]:
+    return {
+        "MEMPALACE_EMBEDDING_API_KEY": "unused",
+        "MEMPALACE_EMBEDDING_API_MODEL": MODEL,
+        "MEMPALACE_EMBEDDING_API_URL": here.url,
+        "MEMPALACE_EMBEDDING_MODEL": "openai-compat",
+    }
 
 
 # --- basic-memory ------------------------------------------------------------------------------------
@@ -197,6 +213,20 @@ TOOLS = (
         _endpoint,
         endpoint=True,
         note="dense and BM25 in Milvus Lite, its default. It ships no MCP server.",
+    ),
+    Tool(
+        "mempalace",
+        "mempalace",
+        _installed("mempalace"),
+        "mempalace",
+        lambda here, question: _mempalace(here, "search", "--results", "10", "--", question),
+        lambda here: _mempalace(here, "mine", here.pages, "--direct"),
+        lambda here, _: _mempalace(here, "mine", here.pages, "--direct"),
+        _palace_variables,
+        prepare=True,
+        endpoint=True,
+        mcp=lambda here: here.program("mempalace-mcp", "--palace", str(here.folder / "index")),
+        note="its default search over the pages, which it cuts into drawers of several turns.",
     ),
     Tool(
         "mem0ai",

@@ -1,4 +1,4 @@
-"""Lamina on a store of one topic file per session with an entry per turn, as capturing writes them.
+"""Lamina on a store with a workspace per project, a topic file per session and an entry per turn.
 
 `prepare` writes the files (that is not timed: the other tools get their pages ready-made, too). With
 PEERS_VECTORS=1 the built-in embedder is asked as well as the words.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 from collections import defaultdict
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ VECTORS = os.environ.get("PEERS_VECTORS") == "1"
 
 
 class Store:
-    """One store, seen from its only workspace, on the day after the last session."""
+    """One store, all of it searched, on the day of the last session."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,20 +41,25 @@ class Store:
     def prepare(self) -> None:
         pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for number, turn in enumerate(loop.turns(self._folder), 1):
-            pages[turn["page"]].append({**turn, "id": f"{KEY}-epi-{number:04}"})
-        place = self._root / "workspaces" / KEY / "episodic"
-        place.mkdir(parents=True, exist_ok=True)
-        facts = {"schemaVersion": 2, "workspaces": {KEY: {"created": "2026-01-01", "title": KEY}}}
+            pages[f"{key_of(turn)}/episodic/{turn['page']}"].append({**turn, "id": id_of(number, turn)})
+        self._root.mkdir(exist_ok=True)
+        keys = sorted({name.split("/")[0] for name in pages})
+        facts = {
+            "schemaVersion": 2,
+            "workspaces": {key: {"created": "2026-01-01", "title": key} for key in keys},
+        }
         (self._root / "memory.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
         for name, turns in pages.items():
+            path = self._root / "workspaces" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             text = topic_text(turns)
-            if not (place / name).exists() or (place / name).read_text(encoding="utf-8") != text:
-                (place / name).write_text(text, encoding="utf-8")
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                path.write_text(text, encoding="utf-8")
 
     def search(self, text: str, limit: int) -> Any:
         if self._memory is None:
             self._open()
-        return self._memory.search(text, limit=limit, **self._more)
+        return self._memory.search(text, limit=limit, scope="all", **self._more)
 
     def shown(self, answer: Any) -> list[dict[str, str]]:
         """Return the whole entries, though a search prints only a piece of each."""
@@ -62,12 +68,22 @@ class Store:
 
     def _open(self) -> None:
         turns = loop.turns(self._folder)
-        self._entries = {f"{KEY}-epi-{number:04}": turn for number, turn in enumerate(turns, 1)}
+        self._entries = {id_of(number, turn): turn for number, turn in enumerate(turns, 1)}
         last = max((turn["day"] for turn in turns if turn["day"]), default="2026-01-01")
         today = datetime.combine(date.fromisoformat(last), time(23), UTC)
-        self._memory = Memory.open(self._root, workspace=KEY, clock=lambda: today)
+        self._memory = Memory.open(self._root, cwd=self._folder, clock=lambda: today)
         if "vectors" in inspect.signature(Memory.search).parameters:
             self._more = {"vectors": VECTORS}
+
+
+def key_of(turn: dict[str, Any]) -> str:
+    """Return the workspace of a turn's project."""
+    return re.sub(r"[^a-z0-9._-]+", "-", turn["project"].lower()).strip("-._") or KEY
+
+
+def id_of(number: int, turn: dict[str, Any]) -> str:
+    """Return the id of a turn's entry."""
+    return f"{key_of(turn)}-epi-{number:04}"
 
 
 def topic_text(turns: list[dict[str, Any]]) -> str:
@@ -76,7 +92,8 @@ def topic_text(turns: list[dict[str, Any]]) -> str:
     for turn in turns:
         source = f"session:claude-code/{turn['session']}#{turn['seq']}-{turn['seq']}"
         day = date.fromisoformat(turn["day"]) if turn["day"] else None
-        entry = new_entry(turn["label"], turn["text"], id=turn["id"], date=day, source=source)
+        heading = ", ".join(part for part in (turn["speaker"], turn["day"]) if part)
+        entry = new_entry(heading, turn["text"], id=turn["id"], date=day, source=source)
         topic = topic.adding(entry)
     return render_topic(topic)
 
