@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,12 @@ def test_a_hit_says_where_it_is_and_what_it_rests_on(tmp_path: Path) -> None:
         source="session:claude-code/4f#1-2",
     )
     (hit,) = ask(tmp_path, [one], "gateway").hits
-    assert hit._replace(score=0, parts={}) == recall.Hit(
+    assert hit._replace(score=0, parts={}, priors={}) == recall.Hit(
         "global-sem-0007", "global", "semantic", "Things", "The gateway listens on 8080.", "The gateway listens on 8080.",
         "global/semantic/things.md", 70, 0, {}, "approved", "aging", 70, "session:claude-code/4f#1-2",
     )  # fmt: skip
-    assert hit.score > 0
-    assert set(hit.parts) == {"words", "freshness", "time"}
+    assert hit.score == pytest.approx(sum(hit.parts.values()) * prod(hit.priors.values()), rel=0.01)
+    assert set(hit.priors) == {"freshness", "time"}
 
 
 def test_an_empty_result_says_which_engines_ran(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ class Answer(NamedTuple):
     """Matches, best first with a stable order among equals, and the engines that looked.
 
     `terms` are the words that were looked for, `dropped` those left out because they say too little;
-    `notes` tell what a person should know (an engine that was missing, say).
+    `notes` tell what a person should know (an engine that was missing, say). `worth` says how rare each term
+    is, `weights` what each signal was multiplied with.
     """
 
     matches: Sequence[Match] = ()
@@ -95,6 +96,8 @@ class Answer(NamedTuple):
     terms: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    worth: Mapping[str, float] = {}
+    weights: Mapping[str, float] = {}
 
 
 class Changes(NamedTuple):

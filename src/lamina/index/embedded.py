@@ -53,6 +53,7 @@ class Embedded:
         wait_s: float = _WAIT_S,
         embedder: Embedder | None = None,
     ) -> None:
+        self._home = home
         self._path = os.path.join(home, NAME)  # noqa: PTH118 - pathlib costs a tenth of a cold search
         self._clock = clock
         self._wait_s = wait_s
@@ -131,6 +132,22 @@ class Embedded:
             until = None if within_s is None else time.monotonic() + within_s
             return self._meanings.catch_up(self._live(), until=until, told=told)
 
+    def coverage(self, name: str) -> tuple[int, int]:
+        """Return how many texts have a vector of the embedder `name`, and how many have none."""
+        from lamina.index import held
+
+        with self._one:
+            texts = self._texts()
+            stored = len(texts & held.numbers(self._home, name))
+            return stored, len(texts) - stored
+
+    def forget_vectors(self) -> None:
+        """Remove the vectors of what is not indexed any more, whoever made them."""
+        from lamina.index import held
+
+        with self._one:
+            held.forget(self._home, self._texts())
+
     def check(self, source: Source) -> list[str]:
         """Compare documents and words with an index built from the source right now."""
         with self._one:
@@ -155,6 +172,12 @@ class Embedded:
             self._db.close()
         self._db = self._lookup = self._inode = self._known = None
 
+    def _texts(self) -> set[int]:
+        """Return the numbers of what is indexed, under which vectors are kept."""
+        if self._open():
+            return set()
+        return {meaning for (meaning,) in self._live().execute("SELECT meaning FROM doc")}
+
     def _live(self) -> sqlite3.Connection:
         if self._db is None:
             raise sqlite3.InterfaceError("the index is closed")
@@ -174,7 +197,9 @@ class Embedded:
             Match(documents[row], score, parts) for row, score, parts in ranked.rows if row in documents
         ]
         engines = (ENGINE,) if alike is None else (ENGINE, VECTORS)
-        return Answer(matches, engines, ranked.terms, ranked.dropped)
+        return Answer(
+            matches, engines, ranked.terms, ranked.dropped, worth=ranked.worth, weights=ranked.weights
+        )
 
     # opening
 

@@ -35,11 +35,13 @@ Likeness = Callable[[Query, Mapping[str, float], Conditions], Mapping[int, float
 
 
 class Ranked(NamedTuple):
-    """Rows with their scores, best first; words asked for and left out; whether meaning was asked, too."""
+    """Rows with their scores, best first; words asked for and left out; what words and signals are worth."""
 
     rows: Sequence[fusion.Scored]
     terms: tuple[str, ...]
     dropped: tuple[str, ...]
+    worth: Mapping[str, float] = {}
+    weights: Mapping[str, float] = {}
 
 
 class _Form(NamedTuple):
@@ -83,16 +85,17 @@ class Lookup:
         forms = self._forms(asked)
         worth = {number: self._worth(number, forms) for number in range(len(asked))}
         found = self._by_words(asked, forms, conditions, query.limit, any_strong=bool(strong))
+        values = {term.text: worth[number] for number, term in enumerate(asked)}
         alike_rows: Mapping[int, float] = {}
         if alike is not None:
-            values = {term.text: worth[number] for number, term in enumerate(asked)}
             alike_rows = alike(query, values, conditions)
         asks = found.asks | self._asking(row for row in alike_rows if row not in found.scores)
         line, beside = self._line(found.scores, alike_rows, conditions)
         signals = fusion.Signals(found.scores, found.masks, alike_rows, asks | beside, line)
         share = fusion.coverage((form.term, form.part, worth[form.term]) for form in found.forms)
         ranked = fusion.fuse(signals, share, widen=len(strong) >= _SENTENCE)
-        return Ranked(ranked[: query.limit], names, found.dropped)
+        weights = (fusion.BOTH if alike_rows else fusion.WORDS)._asdict()
+        return Ranked(ranked[: query.limit], names, found.dropped, values, weights)
 
     # -- words
 

@@ -39,6 +39,7 @@ class Vectors:
         self._path = os.path.join(home, NAME)  # noqa: PTH118 - as the index beside it
         self._wait_s = wait_s
         self.dimension = dimension
+        self._inode: int | None = None
         self._db = self._open()
         self._model = self._number(name)
 
@@ -51,6 +52,24 @@ class Vectors:
         """A value that changes with whatever any process writes."""
         (version,) = self._db.execute("PRAGMA data_version").fetchone()
         return (int(version), self._db.total_changes)
+
+    @property
+    def sound(self) -> bool:
+        """Whether what is stored can be read."""
+        try:
+            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+        except sqlite3.DatabaseError:
+            return False
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file that was opened is not the one that is there now."""
+        return self._inode is not None and self._inode != _inode(self._path)
+
+    def discard(self) -> None:
+        """Delete the file; what it held can be made again."""
+        self.close()
+        discard(self._path)
 
     def missing(self, meanings: Collection[int]) -> list[int]:
         """Return which of the numbers have no vector yet, sorted."""
@@ -97,11 +116,14 @@ class Vectors:
     def _open(self) -> sqlite3.Connection:
         for attempt in range(2):
             try:
-                return self._connect(self._path)
+                db = self._connect(self._path)
             except sqlite3.DatabaseError as problem:
                 if isinstance(problem, sqlite3.OperationalError) or attempt:
                     break
-                _discard(self._path)  # damaged: what it held can be made again
+                discard(self._path)  # damaged: what it held can be made again
+            else:
+                self._inode = _inode(self._path)
+                return db
         return self._connect(":memory:")
 
     def _connect(self, path: str) -> sqlite3.Connection:
@@ -165,7 +187,15 @@ def _make(path: str) -> None:
         raise sqlite3.OperationalError(str(problem)) from problem
 
 
-def _discard(path: str) -> None:
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+def discard(path: str) -> None:
+    """Delete a database with its journal."""
     for each in (path, f"{path}-journal"):
         try:
             os.unlink(each)  # noqa: PTH108

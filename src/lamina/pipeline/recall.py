@@ -41,7 +41,7 @@ _FREE = 3  # so many of one topic or layer cost nothing
 
 
 class Hit(NamedTuple):
-    """One entry found. `parts` are the engines' scores and the weights that made the score."""
+    """One entry found. `parts` add up to a sum that `priors`, those that are not 1, make `score`."""
 
     id: str
     scope: str
@@ -57,10 +57,14 @@ class Hit(NamedTuple):
     freshness: str
     age_days: int | None
     source: str
+    priors: Mapping[str, float] = {}
 
 
 class Found(NamedTuple):
-    """What a search gave, best first, and which engines ran; `terms` were looked for, `dropped` were not."""
+    """What a search gave, best first, and which engines ran; `terms` were looked for, `dropped` were not.
+
+    `worth` says how rare each term is, `weights` what each signal was multiplied with.
+    """
 
     query: str
     engines: tuple[str, ...]
@@ -68,6 +72,8 @@ class Found(NamedTuple):
     terms: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    worth: Mapping[str, float] = {}
+    weights: Mapping[str, float] = {}
 
 
 def question(  # noqa: PLR0913 - one argument for each filter of the command
@@ -116,7 +122,10 @@ def search(index: Index, query: Query, *, today: Date, here: Scope | None = None
     weighed = _sorted(_weigh(each.match, query.text, today, here) for each in chosen)
     needles = _needles(query.text)
     hits = [_hit(each, needles) for each in _mixed(weighed, query.limit)]
-    return Found(query.text, answer.engines, tuple(hits), answer.terms, answer.dropped, answer.notes)
+    return Found(
+        query.text, answer.engines, tuple(hits), answer.terms, answer.dropped, answer.notes, answer.worth,
+        answer.weights,
+    )  # fmt: skip
 
 
 def snippet(text: str, query: str, width: int = SNIPPET) -> str:
@@ -219,12 +228,12 @@ def _mixed(weighed: Sequence[_Weighed], limit: int) -> Iterable[_Weighed]:
 
 def _hit(each: _Weighed, needles: Sequence[str]) -> Hit:
     d = each.match.document
-    weights = {name: weight for name, weight in each.weights.items() if weight != 1.0}
+    priors = {name: _short(weight) for name, weight in each.weights.items() if weight != 1.0}
     shown = d.text if len(d.text) <= SNIPPET else _cut(d.text, needles, SNIPPET)
-    parts = {name: _short(value) for name, value in {**each.match.parts, **weights}.items()}
+    parts = {name: _short(value) for name, value in each.match.parts.items()}
     return Hit(
         d.id, d.scope, d.layer, d.topic, d.heading, shown, d.file, d.line, _short(each.score),
-        parts, d.trust, each.grade.grade, each.grade.age_days, d.source,
+        parts, d.trust, each.grade.grade, each.grade.age_days, d.source, priors,
     )  # fmt: skip
 
 
