@@ -38,7 +38,7 @@ class Weights(NamedTuple):
 
 WORDS = Weights(words=3.2, cover=1.4, around=2.8, before=1.5, after=1.0, near=0.9, asks=-0.5)
 BOTH = Weights(
-    words=2.0, cover=0.4, around=2.4, before=1.3, after=1.1, near=0.7, asks=-0.6, vectors=3.2, beside=0.5
+    words=1.3, cover=1.8, around=3.2, before=1.3, after=0.0, near=3.0, asks=-1.7, vectors=2.3, beside=1.7
 )
 
 

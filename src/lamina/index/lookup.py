@@ -133,6 +133,12 @@ class Lookup:
             found = self._score(chosen, optional, conditions, limit)
             if found.scores:
                 return found._replace(dropped=names)
+            # What the rare words stand in, the filters took away: then the next ones choose.
+            rest = [form for form in forms if form.rows and form not in chosen]
+            chosen, optional, dropped = self._choose(rest)
+            found = self._score(chosen, optional, conditions, limit) if chosen else found
+            if found.scores:
+                return found._replace(dropped=tuple(terms[form.term].text for form in dropped if form.part == 1))
             names = ()
         rows = self._together(terms, conditions)
         if not rows:
@@ -145,7 +151,8 @@ class Lookup:
         chosen: list[_Form] = []
         budget = _BUDGET if self._total > RARE else RARE * len(ordered)
         for form in ordered:
-            if form.rows > RARE or (chosen and (form.rows > budget or 2 * form.rows > self._total)):
+            common = 2 * form.rows > self._total
+            if form.rows > RARE or (chosen and (form.rows > budget or common)):
                 break
             chosen.append(form)
             budget -= form.rows
