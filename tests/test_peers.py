@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.peers import __main__ as command
-from benchmarks.peers import environments, table
+from benchmarks.peers import data, environments, table
+from benchmarks.peers import page as pages
 from benchmarks.peers.figures import Shown, middle_and_high, quality
 from benchmarks.peers.handshake import Handshake, shake_hands
 from benchmarks.peers.measure import Costs, Measured, measure
@@ -156,7 +157,7 @@ def test_a_tool_that_cannot_be_installed_is_listed_with_its_reason(tmp_path):
         raise environments.Unusable("needs Python 9.9 or newer, and none was found here")
 
     done = measure(tool("fts5")._replace(install=refuse), [CORPUS], tmp_path, "", lambda _: None)
-    text = table.report([done], [])
+    text = table.report([done])
     assert "- FTS5 script: needs Python 9.9 or newer" in text
 
 
@@ -190,40 +191,39 @@ def measured(name, *, recall=0.5, index_s=1.0, handshake=""):
 
 
 def test_where_a_peer_is_better_the_table_says_so():
-    text = table.report([measured("lamina"), measured("other", recall=0.6, index_s=None)], ["read this"])
+    text = table.report([measured("lamina"), measured("other", recall=0.6, index_s=None)])
     assert "**60.0 (×1.20)**" in text
     assert "- recall@10: other 60.0 (Lamina 50.0)" in text
     assert "- index: other needs none (Lamina 1.00 s)" in text
-    assert "- read this" in text
 
 
 def test_what_is_equal_as_written_is_not_better():
-    text = table.report([measured("lamina", recall=0.5), measured("other", recall=0.50001)], [])
+    text = table.report([measured("lamina", recall=0.5), measured("other", recall=0.50001)])
     assert "**" not in text
     assert "- in no figure" in text
 
 
 def test_words_alone_are_no_peer():
-    text = table.report([measured("lamina"), measured("lamina-words", recall=0.9)], [])
+    text = table.report([measured("lamina"), measured("lamina-words", recall=0.9)])
     assert "**" not in text
 
 
 def test_servers_stand_in_a_table_of_their_own():
-    text = table.report([measured("lamina", handshake=Handshake(0.1, 0.2, 14, 900))], [])
+    text = table.report([measured("lamina", handshake=Handshake(0.1, 0.2, 14, 900))])
     assert "| lamina | 0.10 s | 0.20 s | 14 | 900 |" in text
 
 
 def test_questions_are_sampled_evenly_and_corpora_without_any_left_out():
     other = CORPUS._replace(name="other")
-    assert [c.name for c in command.sampled([CORPUS, other], 2)] == ["tiny", "other"]
-    assert [c.name for c in command.sampled([CORPUS, other], 1)] == ["tiny"]
-    assert command.sampled([CORPUS], None) == [CORPUS]
+    assert [c.name for c in data.sampled([CORPUS, other], 2)] == ["tiny", "other"]
+    assert [c.name for c in data.sampled([CORPUS, other], 1)] == ["tiny"]
+    assert data.sampled([CORPUS], None) == [CORPUS]
 
 
 def test_turns_are_gold_where_sessions_were():
     question = Question("1", "why SQLite", frozenset({"A"}), "fact", "en", frozenset({"A:1", "gone"}))
     lost = Question("2", "what else", frozenset({"A"}), "fact")
-    (corpus,) = command.by_turn([CORPUS._replace(questions=(question, lost, QUESTIONS[1]), unit="session")])
+    (corpus,) = data.by_turn([CORPUS._replace(questions=(question, lost, QUESTIONS[1]), unit="session")])
     assert [(each.id, each.gold) for each in corpus.questions] == [("1", {"A:1"}), ("2", {"B:1"})]
 
 
@@ -237,10 +237,9 @@ def test_the_page_names_the_command_without_paths():
         "--markdown",
         "page.md",
     ]
-    text = command.page(arguments, "1 turn.\n\n### Quality\n")
+    text = pages.page(arguments, "1 turn.\n")
     assert "python -m benchmarks.peers --locomo FILE --questions 40\n" in text
     assert "someone" not in text
-    assert "\n## Quality" in text
 
 
 def test_an_unknown_tool_is_named():
@@ -334,3 +333,23 @@ def test_a_tool_whose_every_search_fails_is_listed_with_the_reason(tmp_path):
     broken = tool("fts5")._replace(index=lambda here: here.driver("grep", "index"), cold=tool("ripgrep").cold)
     done = measure(broken, [CORPUS], tmp_path, "", lambda _: None)
     assert done.reason.startswith("every search failed: OperationalError: no such table")
+
+
+def test_each_set_gets_its_tables_and_the_notes_come_once():
+    results = [
+        (data.Data("One", [CORPUS]), [measured("lamina")]),
+        (data.Data("Two", [CORPUS, CORPUS]), [measured("lamina")]),
+    ]
+    text = pages.body(results, 120.0)
+    assert text.index("## One\n\n6 turns, 4 questions.") < text.index(
+        "## Two\n\n2 corpora searched one by one, 12 turns"
+    )
+    assert text.count("## Notes") == 1
+    assert "first's" in text
+
+
+def test_lamina_comes_with_a_set_of_five_languages():
+    (own,) = data.load(command.parse(["--questions", "50"]))
+    assert own.title == data.OWN_TITLE
+    assert len(own.corpora[0].questions) == 50
+    assert {each.language for each in own.corpora[0].questions} == {"en", "ja", "ko", "mixed", "zh"}

@@ -62,8 +62,13 @@ class Taken(NamedTuple):
     failed: int
 
 
-def measure(tool: Tool, corpora: Sequence[Corpus], work: Path, url: str, say: Say) -> Measured:
-    """Install, index, ask and change one tool; what goes wrong becomes the reason."""
+def measure(
+    tool: Tool, corpora: Sequence[Corpus], work: Path, url: str, say: Say, *, greet: bool = True
+) -> Measured:
+    """Install, index, ask and change one tool; what goes wrong becomes the reason.
+
+    `greet` says whether its MCP server is measured, too.
+    """
     try:
         say(f"{tool.title}: installing")
         programs = tool.install(work)
@@ -78,7 +83,7 @@ def measure(tool: Tool, corpora: Sequence[Corpus], work: Path, url: str, say: Sa
             for number, corpus in enumerate(corpora)
         ]
         first = Here(programs, work / "runs" / tool.name / "00", url)
-        return _summed(tool, taken, _greeted(tool, first))
+        return _summed(tool, taken, _greeted(tool, first) if greet else "")
     except (Unusable, ProcessFailed) as problem:
         say(f"{tool.title}: {problem}")
         return Measured(tool.name, tool.title, str(problem))

@@ -141,8 +141,8 @@ def by_language(measured: Sequence[Measured]) -> list[str]:
     return lines
 
 
-def report(measured: Sequence[Measured], notes: Sequence[str]) -> str:
-    """Return all tables, what beats Lamina, what could not be measured, and the notes."""
+def report(measured: Sequence[Measured]) -> str:
+    """Return all tables of one set, what beats Lamina, and what could not be measured."""
     done = [each for each in measured if not each.reason]
     own = next((each for each in done if each.name.startswith("lamina")), None)
     served = [each for each in done if isinstance(each.handshake, Handshake)]
@@ -169,5 +169,4 @@ def report(measured: Sequence[Measured], notes: Sequence[str]) -> str:
     ]
     if missing:
         parts.append(["### What could not be measured", "", *missing])
-    parts.append(["### Notes", "", *(f"- {note}" for note in notes)])
     return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -147,7 +147,7 @@ def _notes_variables(here: Here) -> dict[str, str]:
 TOOLS = (
     Tool(
         "lamina",
-        "Lamina, words and vectors",
+        "Lamina",
         environments.own_environment,
         "lamina",
         _lamina_hybrid,
@@ -156,6 +156,19 @@ TOOLS = (
         kept="store/index",
         prepare=True,
         mcp=lambda here: _lamina(here, "mcp"),
+        note="words and its built-in embedder, which is better than the one that all others share.",
+    ),
+    Tool(
+        "lamina-wordllama",
+        "Lamina, same embedding",
+        environments.own_environment,
+        "lamina",
+        _lamina_hybrid,
+        _lamina_index,
+        variables=lambda _: {"PEERS_VECTORS": "1", "LAMINA_EMBEDDER": "wordllama"},
+        kept="store/index",
+        prepare=True,
+        note="words and wordllama, as the others have it.",
     ),
     Tool(
         "lamina-words",
