@@ -3,9 +3,9 @@
     python -m benchmarks.peers [--own] [--locomo FILE] [--beam FOLDER] [--longmemeval FILE] [--set FOLDER]
         [--only NAME,…] [--questions N] [--work FOLDER] [--json] [--markdown FILE]
 
-Without a path it takes Lamina's own set; of several sets, each gets its tables. Each tool is installed into an
-environment of its own below the work folder (used again in the next run) and runs in processes of its own, with
-a home of its own; all that take a custom embedding get the same one. Linux only: memory is read from /proc.
+Without a path it takes Lamina's own set; of several sets, each gets its tables. Each tool is installed into
+an environment of its own below the work folder (used again in the next run) and runs in processes of its own,
+with a home of its own; all that take a custom embedding get the same one. Linux only, for memory's sake.
 """
 
 from __future__ import annotations
