@@ -4,15 +4,19 @@ Each signal lies between 0 and 1 and means the same in every query, so that a we
 
 - words: the row's BM25, as a share of the best row's
 - cover: the share of what was asked that stands in the row, each word by how rare it is
-- around: the same for the row with the ones before and after it in its session
-- before, after: the BM25 of the neighbours; answers stand beside questions
+- around: what of the rest stands in the rows before and after it in its session
+- before: the BM25 of the row before; answers stand behind questions
 - near: that of the rows two steps away
 - vectors: how alike query and row are in meaning, as a share of the best row's likeness
-- asks: the row ends with a question; who asks seldom tells
+- beside: that of the rows before and after it
+- asks: the row is a question, and short; who asks seldom tells
+
+A long text says many things, so what speaks for it speaks less for any one of them: the signals of a row
+longer than 300 characters, and those of its neighbours, count as much less as it is longer.
 
 The weights were learnt by a listwise regression on one half of the questions of three sets (dialogues by
-turn, long chats by message, the project's own set) and rounded; `docs/reference/retrieval.md` tells what
-they give on the other half.
+turn, long chats by message, the project's own set), and checked on the other half;
+`docs/reference/retrieval.md` has the figures.
 """
 
 from __future__ import annotations
@@ -21,25 +25,30 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lamina.formats.frozen import NamedTuple
 
+CONCISE = 300  # characters up to which a text speaks for itself
+_QUESTION = 200  # characters from which a question tells something by itself
+
 
 class Weights(NamedTuple):
     """What each signal is worth."""
 
     words: float
     cover: float
+    cover_long: float
     around: float
     before: float
-    after: float
     near: float
     asks: float
     vectors: float = 0.0
+    vectors_long: float = 0.0
     beside: float = 0.0
 
 
-WORDS = Weights(words=3.2, cover=1.4, around=2.8, before=1.5, after=1.0, near=0.9, asks=-0.5)
+WORDS = Weights(words=3.2, cover=4.6, cover_long=1.2, around=4.8, before=1.7, near=1.2, asks=-2.7)
 BOTH = Weights(
-    words=1.3, cover=1.8, around=3.2, before=1.3, after=0.0, near=3.0, asks=-1.7, vectors=2.3, beside=1.7
-)
+    words=1.5, cover=3.2, cover_long=1.1, around=3.7, before=1.5, near=1.4, asks=-3.5,
+    vectors=1.6, vectors_long=1.6, beside=1.0,
+)  # fmt: skip
 
 
 class Line(NamedTuple):
@@ -50,12 +59,15 @@ class Line(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """What is known about the rows: scores from words, masks of found expressions, likeness in meaning."""
+    """What is known about the rows: scores from words, masks of found expressions, likeness in meaning.
+
+    `lengths` are in characters, below zero for a text that ends with a question.
+    """
 
     words: Mapping[int, float]
     masks: Mapping[int, int]
     vectors: Mapping[int, float]
-    asks: frozenset[int]
+    lengths: Mapping[int, int]
     line: Line
 
 
@@ -74,89 +86,88 @@ def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool) -> lis
     """
     weights = BOTH if signals.vectors else WORDS
     best = max(signals.words.values(), default=0.0) or 1.0
-    words = {row: score / best for row, score in signals.words.items()}
     likest = max(signals.vectors.values(), default=0.0) or 1.0
-    vectors = {row: value / likest for row, value in signals.vectors.items() if value > 0}
-    around = _around(signals.line, words, signals.masks, vectors)
-    rows = set(words) | set(vectors)
+    signals = signals._replace(
+        words={row: score / best for row, score in signals.words.items()},
+        vectors={row: value / likest for row, value in signals.vectors.items() if value > 0},
+    )
+    around = _around(signals)
+    rows = set(signals.words) | set(signals.vectors)
     if widen:
-        rows |= {row for row, beside in around.items() if beside.any}
-    scored = [
-        _score(row, weights, words, vectors, around.get(row, _ALONE), signals, share) for row in rows
-    ]
+        rows |= {row for row, beside in around.items() if beside.mask or beside.vectors}
+    scored = [_score(row, weights, signals, around.get(row, _ALONE), share) for row in rows]
     scored.sort(key=lambda each: (-each.score, -each.row))
     return scored
 
 
 class _Beside(NamedTuple):
-    """What a row's neighbours have."""
+    """What a row's neighbours have; `weight` is 1 unless one of them is long."""
 
     before: float = 0.0
-    after: float = 0.0
     near: float = 0.0
     mask: int = 0
     vectors: float = 0.0
-
-    @property
-    def any(self) -> bool:
-        return bool(self.mask or self.vectors)
+    weight: float = 1.0
 
 
 _ALONE = _Beside()
 
 
-def _around(
-    line: Line, words: Mapping[int, float], masks: Mapping[int, int], vectors: Mapping[int, float]
-) -> dict[int, _Beside]:
+def _around(signals: Signals) -> dict[int, _Beside]:
     """Look at each row's neighbours within its session, up to two steps away."""
-    rows, sessions, count = line.rows, line.sessions, len(line.rows)
-    score = [words.get(row, 0.0) for row in rows]
+    rows, sessions = signals.line
+    count = len(rows)
+    words = [signals.words.get(row, 0.0) for row in rows]
+    masks = [signals.masks.get(row, 0) for row in rows]
+    alike = [signals.vectors.get(row, 0.0) for row in rows]
+    concise = [_concise(signals.lengths.get(row, 0)) for row in rows]
     found: dict[int, _Beside] = {}
-
-    def same(at: int, other: int) -> bool:
-        return 0 <= other < count and sessions[at] == sessions[other]
-
     for at, row in enumerate(rows):
-        next_to = [other for other in (at - 1, at + 1) if same(at, other)]
-        mask = 0
-        for other in next_to:
-            mask |= masks.get(rows[other], 0)
-        found[row] = _Beside(
-            score[at - 1] if same(at, at - 1) else 0.0,
-            score[at + 1] if same(at, at + 1) else 0.0,
-            sum(score[other] for other in (at - 2, at + 2) if same(at, other)) / 2,
-            mask,
-            max((vectors.get(rows[other], 0.0) for other in next_to), default=0.0),
-        )
+        session = sessions[at]
+        near = [
+            other
+            for other in (at - 2, at - 1, at + 1, at + 2)
+            if 0 <= other < count and sessions[other] == session
+        ]
+        mask, likest, weight, two = 0, 0.0, 1.0, 0.0
+        for other in near:
+            if other in (at - 1, at + 1):
+                mask |= masks[other]
+                likest = max(likest, alike[other])
+                weight = min(weight, concise[other])
+            else:
+                two += words[other] / 2
+        before = words[at - 1] * concise[at - 1] if at - 1 in near else 0.0
+        if mask or likest or two or before:
+            found[row] = _Beside(before, two, mask, likest, weight)
     return found
 
 
-def _score(  # noqa: PLR0913 - the signals, each once
-    row: int,
-    weights: Weights,
-    words: Mapping[int, float],
-    vectors: Mapping[int, float],
-    beside: _Beside,
-    signals: Signals,
-    share: Callable[[int], float],
+def _score(
+    row: int, weights: Weights, signals: Signals, beside: _Beside, share: Callable[[int], float]
 ) -> Scored:
-    mask = signals.masks.get(row, 0)
-    context = (
-        weights.around * share(mask | beside.mask)
-        + weights.before * beside.before
-        + weights.after * beside.after
+    mask, length = signals.masks.get(row, 0), signals.lengths.get(row, 0)
+    concise, covered = _concise(length), share(mask)
+    alike = signals.vectors.get(row, 0.0)
+    context = weights.before * beside.before + beside.weight * (
+        weights.around * (share(mask | beside.mask) - covered)
         + weights.near * beside.near
         + weights.beside * beside.vectors
     )
     parts = {
-        "words": weights.words * words.get(row, 0.0),
-        "cover": weights.cover * share(mask),
+        "words": weights.words * concise * signals.words.get(row, 0.0),
+        "cover": (weights.cover * concise + weights.cover_long) * covered,
         "context": context,
-        "vectors": weights.vectors * vectors.get(row, 0.0),
-        "asks": weights.asks if row in signals.asks else 0.0,
+        "vectors": (weights.vectors * concise + weights.vectors_long) * alike,
+        "asks": weights.asks * max(0.0, 1 + length / _QUESTION) if length < 0 else 0.0,
     }
     given = {name: value for name, value in parts.items() if value}
     return Scored(row, max(0.0, sum(given.values())), given)
+
+
+def _concise(length: int) -> float:
+    """Return 1 for a short text, less for a longer one."""
+    return min(1.0, CONCISE / max(1, abs(length)))
 
 
 def coverage(expressions: Iterable[tuple[int, float, float]]) -> Callable[[int], float]:

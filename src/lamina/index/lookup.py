@@ -54,11 +54,11 @@ class _Form(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What the words gave: scores and masks of found forms by row, and who of them asks."""
+    """What the words gave: scores, masks of found forms, and lengths by row."""
 
     scores: Mapping[int, float]
     masks: Mapping[int, int]
-    asks: frozenset[int]
+    lengths: Mapping[int, int]
     forms: Sequence[_Form]
     dropped: tuple[str, ...]
 
@@ -89,9 +89,10 @@ class Lookup:
         alike_rows: Mapping[int, float] = {}
         if alike is not None:
             alike_rows = alike(query, values, conditions)
-        asks = found.asks | self._asking(row for row in alike_rows if row not in found.scores)
         line, beside = self._line(found.scores, alike_rows, conditions)
-        signals = fusion.Signals(found.scores, found.masks, alike_rows, asks | beside, line)
+        lengths = {**beside, **found.lengths}
+        lengths |= self._lengths(row for row in alike_rows if row not in lengths)
+        signals = fusion.Signals(found.scores, found.masks, alike_rows, lengths, line)
         share = fusion.coverage((form.term, form.part, worth[form.term]) for form in found.forms)
         ranked = fusion.fuse(signals, share, widen=len(strong) >= _SENTENCE)
         weights = (fusion.BOTH if alike_rows else fusion.WORDS)._asdict()
@@ -128,7 +129,7 @@ class Lookup:
         chosen, optional, dropped = self._choose(forms) if any_strong else ([], [], set())
         names = tuple(terms[form.term].text for form in dropped if form.part == 1)
         if not terms:
-            return _Found({}, {}, frozenset(), (), ())
+            return _Found({}, {}, {}, (), ())
         if chosen:
             found = self._score(chosen, optional, conditions, limit)
             if found.scores:
@@ -143,7 +144,7 @@ class Lookup:
         rows = self._together(terms, conditions)
         if not rows:
             rows = self._substrings(terms, conditions)
-        return _Found(rows, {}, self._asking(rows), (), names if rows else ())
+        return _Found(rows, {}, self._lengths(rows), (), names if rows else ())
 
     def _choose(self, forms: Sequence[_Form]) -> tuple[list[_Form], list[_Form], set[_Form]]:
         """Return the forms that find rows, those that only add to a score, and what is left out."""
@@ -181,34 +182,29 @@ class Lookup:
                     masks[row] |= 1 << bit
         fitting = self._fitting(scores, conditions, limit)
         kept = {row: scores[row] for row in fitting}
-        asks = frozenset(row for row, asks in fitting.items() if asks)
-        return _Found(kept, masks, asks, [*chosen, *optional], ())
+        return _Found(kept, masks, fitting, [*chosen, *optional], ())
 
-    def _fitting(self, scores: Mapping[int, float], conditions: Conditions, limit: int) -> dict[int, bool]:
-        """Return the best rows that the filters let through, with whether they ask.
+    def _fitting(self, scores: Mapping[int, float], conditions: Conditions, limit: int) -> dict[int, int]:
+        """Return the best rows that the filters let through, with their lengths.
 
         Filtering a row costs as much as scoring it, so the best are looked at first.
         """
         ordered = sorted(scores, key=lambda row: (-scores[row], -row))
-        fitting: dict[int, bool] = {}
+        fitting: dict[int, int] = {}
         for start in range(0, len(ordered), _BEST):
             part = ordered[start : start + _BEST]
             marks = ",".join("?" * len(part))
-            sql = f"SELECT d.row, d.asks FROM doc d WHERE d.row IN ({marks}){conditions.rest}"  # noqa: S608
-            fitting.update(
-                (row, bool(asks)) for row, asks in self._db.execute(sql, (*part, *conditions.rest_values))
-            )
+            sql = f"SELECT d.row, d.length FROM doc d WHERE d.row IN ({marks}){conditions.rest}"  # noqa: S608
+            fitting.update(self._db.execute(sql, (*part, *conditions.rest_values)))
             if len(fitting) >= limit:
                 break
         return fitting
 
-    def _asking(self, rows: Iterable[int]) -> frozenset[int]:
-        """Return which rows end with a question."""
+    def _lengths(self, rows: Iterable[int]) -> dict[int, int]:
+        """Return the lengths of rows, at most of some hundred."""
         some = list(rows)[: 2 * _BEST]
-        if not some:
-            return frozenset()
-        sql = f"SELECT row FROM doc WHERE row IN ({','.join('?' * len(some))}) AND asks"  # noqa: S608
-        return frozenset(row for (row,) in self._db.execute(sql, some))
+        sql = f"SELECT row, length FROM doc WHERE row IN ({','.join('?' * len(some))})"  # noqa: S608
+        return dict(self._db.execute(sql, some))
 
     def _together(self, terms: Sequence[Term], conditions: Conditions) -> dict[int, float]:
         """Find the newest rows that hold every term, those with it in the heading first."""
@@ -252,8 +248,11 @@ class Lookup:
 
     def _line(
         self, scores: Mapping[int, float], alike: Mapping[int, float], conditions: Conditions
-    ) -> tuple[fusion.Line, frozenset[int]]:
-        """Return the rows of the sessions that the best rows come from, in order, and who of them asks."""
+    ) -> tuple[fusion.Line, dict[int, int]]:
+        """Return what stands around the best rows in their sessions, in order, and the lengths.
+
+        A stretch without any gap counts as a session: what is farther away has no say.
+        """
         best = max(scores.values(), default=0.0) or 1.0
         likest = max(alike.values(), default=0.0) or 1.0
         rough = {row: score / best for row, score in scores.items()}
@@ -264,15 +263,23 @@ class Lookup:
         sql = f"SELECT DISTINCT session FROM doc WHERE row IN ({marks}) AND session IS NOT NULL"  # noqa: S608
         sessions = [session for (session,) in self._db.execute(sql, sources)]
         if not sessions:
-            return fusion.Line((), ()), frozenset()
+            return fusion.Line((), ()), {}
         marks = ",".join("?" * len(sessions))
         sql = (
-            f"SELECT d.row, d.session, d.asks FROM doc d WHERE d.session IN ({marks})"  # noqa: S608
+            f"SELECT d.row, d.session, d.length FROM doc d WHERE d.session IN ({marks})"  # noqa: S608
             f"{conditions.on('d.row')} ORDER BY d.session, d.seq, d.row LIMIT {_AROUND}"
         )
         found = self._db.execute(sql, [*sessions, *conditions.values]).fetchall()
-        line = fusion.Line([row for row, _, _ in found], [session for _, session, _ in found])
-        return line, frozenset(row for row, _, asks in found if asks)
+        near = _beside([row in scores or row in alike for row, _, _ in found])
+        rows: list[int] = []
+        runs: list[str] = []
+        last = (-2, "")
+        for at in near:
+            row, session, _ = found[at]
+            rows.append(row)
+            runs.append(runs[-1] if last == (at - 1, session) else str(at))
+            last = (at, session)
+        return fusion.Line(rows, runs), {found[at][0]: found[at][2] for at in near}
 
     # -- frequencies
 
@@ -290,6 +297,15 @@ class Lookup:
             self._version = version
             self._frequencies = {}
             self._total = tables.count(self._db)
+
+
+def _beside(found: Sequence[bool]) -> list[int]:
+    """Return the places up to two steps away from a place that was found."""
+    wanted = bytearray(len(found) + 4)
+    for at, is_found in enumerate(found):
+        if is_found:
+            wanted[at : at + 5] = b"\1\1\1\1\1"
+    return [at for at in range(len(found)) if wanted[at + 2]]
 
 
 def _is_run(text: str) -> bool:

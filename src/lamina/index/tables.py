@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA = 2
+SCHEMA = 3
 _DAY_BITS = 28
 _MARSHAL = 2  # the last version whose bytes depend on the values alone
 _LOW = (1 << _DAY_BITS) - 1
@@ -30,6 +30,8 @@ _MONTHS = "January February March April May June July August September October N
 # Columns of `words` and their weights in bm25; chosen on questions about sessions and entries.
 WEIGHTS = (2.5, 1.5, 1.0, 0.5)
 
+_LISTED = 2_000
+"""Changes of rows that are kept; whoever missed more reads all rows again."""
 _ASKS = ("?", "？", "؟")
 
 _TABLES = f"""
@@ -38,12 +40,13 @@ CREATE TABLE file (
     ctime_ns INTEGER, checksum INTEGER, racy INTEGER);
 CREATE TABLE doc (
     row INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER, scope TEXT, layer TEXT, topic TEXT,
-    trust TEXT, branch TEXT, session TEXT, seq INTEGER, asks INTEGER, meaning INTEGER);
+    trust TEXT, branch TEXT, session TEXT, seq INTEGER, length INTEGER, meaning INTEGER);
 CREATE INDEX doc_file ON doc (file);
 CREATE INDEX doc_session ON doc (session, seq) WHERE session IS NOT NULL;
 CREATE TABLE body (
     row INTEGER PRIMARY KEY, id TEXT, topic TEXT, heading TEXT, text TEXT, date TEXT, importance INTEGER,
     volatility TEXT, verified TEXT, valid_until TEXT, source TEXT, more TEXT);
+CREATE TABLE change (n INTEGER PRIMARY KEY, row INTEGER NOT NULL, meaning INTEGER);
 CREATE TABLE meta (name TEXT PRIMARY KEY, value);
 CREATE VIRTUAL TABLE words USING fts5 (
     heading, topic, text, place, content='', tokenize="{words.TOKENIZER}");
@@ -99,6 +102,19 @@ def known(db: sqlite3.Connection, only: Collection[str] | None = None) -> dict[s
         return {row[0]: row for row in db.execute(sql)}
     found = (db.execute(f"{sql} WHERE rel = ?", (rel,)).fetchone() for rel in only)
     return {row[0]: row for row in found if row}
+
+
+def changes(db: sqlite3.Connection, seen: int) -> tuple[int, list[tuple[int, int | None]] | None]:
+    """Return how often rows changed until now, and what changed after the first `seen` times, in order.
+
+    A row that came has its meaning, one that went has None. The list is None if it does not reach back so far.
+    """
+    row = db.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
+    now = int(row[0]) if row else 0
+    if not 0 <= seen <= now or now - seen > _LISTED:
+        return now, None
+    lines = db.execute("SELECT row, meaning FROM change WHERE n > ? ORDER BY n", (seen,)).fetchall()
+    return now, lines if len(lines) == now - seen else None
 
 
 def count(db: sqlite3.Connection) -> int:
@@ -182,6 +198,21 @@ class Batch:
         )
         total = self._count - len(self._old) + len(self._new)
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('documents', ?)", (total,))
+        self._list_changes()
+
+    def _list_changes(self) -> None:
+        """Note which rows went and came, for those who keep them in memory."""
+        before, _ = changes(self._db, -1)
+        now = before + len(self._old) + len(self._new)
+        if now - before <= _LISTED:
+            new = ",".join(map(str, self._new))
+            came = self._db.execute(f"SELECT row, meaning FROM doc WHERE row IN ({new})")  # noqa: S608
+            lines = [*((row, None) for row in self._old), *came]
+            self._db.executemany(
+                "INSERT INTO change VALUES (?, ?, ?)", ((n, *line) for n, line in enumerate(lines, before + 1))
+            )
+        self._db.execute("DELETE FROM change WHERE n <= ?", (now - _LISTED,))
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('changes', ?)", (now,))
 
     def _drop(self, row: int) -> None:
         ((_, *columns),) = _expanded(self._db, [row])
@@ -204,7 +235,7 @@ class Batch:
                 d.branch,
                 session,
                 seq,
-                d.text.rstrip().endswith(_ASKS),
+                length(d.text),
                 meaning(d),
             )
             if self._db.execute(_ADD_DOC, values).rowcount:
@@ -229,6 +260,11 @@ class Batch:
             ),
         )
         return row
+
+
+def length(text: str) -> int:
+    """Return how many characters a text has, below zero if it ends with a question."""
+    return -len(text) if text.rstrip().endswith(_ASKS) else len(text)
 
 
 def meaning(document: Document) -> int:
