@@ -16,6 +16,7 @@ import sqlite3
 import time
 from _thread import RLock
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 from lamina.errors import Busy, LaminaError
 from lamina.index import tables
@@ -129,8 +130,8 @@ class Embedded:
         with self._one:
             if self._open():
                 return (0, 0)
-            until = None if within_s is None else time.monotonic() + within_s
-            return self._meanings.catch_up(self._live(), until=until, told=told)
+        until = None if within_s is None else time.monotonic() + within_s
+        return self._meanings.catch_up(partial(_Lent, self), until=until, told=told)
 
     def coverage(self, name: str) -> tuple[int, int]:
         """Return how many texts have a vector of the embedder `name`, and how many have none."""
@@ -188,8 +189,6 @@ class Embedded:
         self._lookup = lookup
         alike = None
         if query.vectors and self._meanings is not None:
-            from functools import partial
-
             alike = partial(self._meanings.alike, self._live())
         ranked = lookup.rank(query, alike)
         documents = tables.documents(self._live(), [row for row, _, _ in ranked.rows])
@@ -371,6 +370,24 @@ class Embedded:
         from lamina.store.locks import lock
 
         return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
+
+
+class _Lent:
+    """The index for one thread at a time, as it is on disk right now."""
+
+    def __init__(self, index: Embedded) -> None:
+        self._index = index
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._index._one.acquire()
+        self._index._open()
+        if self._index._db is None:
+            self._index._one.release()
+            raise Busy("the index was taken away", "try again")
+        return self._index._db
+
+    def __exit__(self, kind: object, problem: object, traceback: object) -> None:
+        self._index._one.release()
 
 
 class _Sense:

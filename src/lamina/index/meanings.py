@@ -6,8 +6,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 
 from lamina import errors
+from lamina.formats.frozen import NamedTuple
 from lamina.index import tables
 from lamina.index.base import Query
 from lamina.index.conditions import Conditions
@@ -16,9 +18,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lamina.embed.base import Embedder
     from lamina.index.nearest import Nearest
-    from lamina.index.vectors import Codes, Vectors
+    from lamina.index.vectors import Codes, Numbers, Vectors
+
+Lend = Callable[[], AbstractContextManager[sqlite3.Connection]]
+"""Gives the index to one thread for a moment."""
 
 _AWAY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+class _Todo(NamedTuple):
+    """Rows without a vector, all numbers (None if only changes were looked at), and what will be complete then."""
+
+    rows: list[int]
+    all: Numbers | None
+    complete: tuple[sqlite3.Connection, Vectors, int]
 
 
 class Meanings:
@@ -29,53 +42,81 @@ class Meanings:
         self._embedder = embedder
         self._vectors: Vectors | None = None
         self._nearest: tuple[sqlite3.Connection, Nearest] | None = None
+        self._complete: tuple[sqlite3.Connection, Vectors, int] | None = None
 
     def close(self) -> None:
         """Close the file of vectors."""
         if self._vectors is not None:
             self._vectors.close()
-        self._vectors = self._nearest = None
+        self._vectors = self._nearest = self._complete = None
 
     def catch_up(
         self,
-        db: sqlite3.Connection,
+        lend: Lend,
         *,
         until: float | None = None,
         told: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> tuple[int, int]:
-        """Embed what has no vector, in batches that each stay; stops at `until` (of time.monotonic).
+        """Embed what has no vector, newest first, in batches that each stay; stops at `until` (of time.monotonic).
 
-        `told` hears of each batch. Returns how many were embedded and how many are left. A damaged file of
-        vectors is made anew. Raises EmbedderUnavailable, and UnwritableStore where the disk takes no more.
+        The index is borrowed before and after each batch, so that others search meanwhile. `told` hears of each
+        batch. Returns how many were embedded and how many are left. A damaged file of vectors is made anew.
+        Raises EmbedderUnavailable, and UnwritableStore where the disk takes no more.
         """
-        vectors = self._open()
         try:
-            return self._catch_up(db, vectors, until, told)
+            return self._catch_up(lend, until, told)
         except sqlite3.DatabaseError:
-            return self._catch_up(db, self._remade(vectors), until, told)
+            with lend():
+                self._remade(self._open())
+            return self._catch_up(lend, until, told)
 
     def _catch_up(
-        self,
-        db: sqlite3.Connection,
-        vectors: Vectors,
-        until: float | None,
-        told: Callable[[int, int], None],
+        self, lend: Lend, until: float | None, told: Callable[[int, int], None]
     ) -> tuple[int, int]:
         from lamina.index.vectors import encode
 
-        texts = {meaning: row for row, meaning in db.execute("SELECT row, meaning FROM doc ORDER BY row")}
-        missing = vectors.missing(texts)
+        with lend() as db:
+            todo = self._todo(db)
         done = 0
-        while done < len(missing) and (until is None or time.monotonic() < until):
-            part = missing[done : done + self._embedder.batch]
-            rows = self._embedder.embed(_wordings(db, [texts[each] for each in part]))
-            if not _put(vectors, dict(zip(part, encode(rows), strict=True))):
-                break
+        while done < len(todo.rows) and (until is None or time.monotonic() < until):
+            part = todo.rows[done : done + self._embedder.batch]
+            with lend() as db:
+                texts = _wordings(db, part)
+                lacking = self._open().missing(list(texts))  # another process may have come first
+            codes = encode(self._embedder.embed([texts[each] for each in lacking]))
+            with lend():
+                if not _put(self._open(), dict(zip(lacking, codes, strict=True))):
+                    break
             done += len(part)
-            told(done, len(missing))
-        if done == len(missing):
-            vectors.prune(texts)
-        return (done, len(missing) - done)
+            told(done, len(todo.rows))
+        if done == len(todo.rows):
+            with lend() as db:
+                self._finish(db, todo)
+        return (done, len(todo.rows) - done)
+
+    def _todo(self, db: sqlite3.Connection) -> _Todo:
+        """Return what has no vector: of everything at first, later of what changed since all had one."""
+        import numpy as np
+
+        vectors = self._open()
+        known = self._complete is not None and self._complete[:2] == (db, vectors)
+        now, lines = tables.changes(db, self._complete[2] if self._complete and known else -1)
+        pair = np.dtype([("meaning", np.int64), ("row", np.int64)])
+        if lines is None:
+            found = np.fromiter(db.execute("SELECT meaning, row FROM doc"), pair)
+        else:
+            found = np.array([(meaning, row) for row, meaning in lines if meaning is not None], pair)
+        meanings, first = np.unique(found["meaning"], return_index=True)
+        lacking = first[np.isin(meanings, vectors.missing(meanings.tolist() if lines else meanings))]
+        rows = np.sort(found["row"][lacking])[::-1].tolist()
+        return _Todo(rows, meanings if lines is None else None, (db, vectors, now))
+
+    def _finish(self, db: sqlite3.Connection, todo: _Todo) -> None:
+        """Note that all has its vector, and drop what nobody says any more if everything was looked at."""
+        if todo.complete[:2] == (db, self._open()):
+            self._complete = todo.complete
+            if todo.all is not None and tables.changes(db, -1)[0] == todo.complete[2]:
+                self._open().prune(todo.all)
 
     def alike(
         self, db: sqlite3.Connection, query: Query, worth: Mapping[str, float], conditions: Conditions
@@ -132,8 +173,8 @@ def _put(vectors: Vectors, codes: Mapping[int, Codes]) -> bool:
     return True
 
 
-def _wordings(db: sqlite3.Connection, rows: list[int]) -> list[str]:
-    """Return what an embedder reads of some rows, in their order."""
-    sql = f"SELECT row, heading, text FROM body WHERE row IN ({','.join('?' * len(rows))})"  # noqa: S608
-    found = {row: tables.wording(heading, text) for row, heading, text in db.execute(sql, rows)}
-    return [found.get(row, "") for row in rows]
+def _wordings(db: sqlite3.Connection, rows: list[int]) -> dict[int, str]:
+    """Return what an embedder reads of some rows, by its number; a row that is gone has nothing to read."""
+    marks = ",".join("?" * len(rows))
+    sql = f"SELECT d.meaning, b.heading, b.text FROM doc d JOIN body b USING (row) WHERE row IN ({marks})"  # noqa: S608
+    return {meaning: tables.wording(heading, text) for meaning, heading, text in db.execute(sql, rows)}

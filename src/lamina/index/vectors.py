@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from lamina.formats.frozen import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,18 +20,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int8]
+    Floats = NDArray[np.float32]
+    Numbers = NDArray[np.int64]
 
 NAME = "vectors.db"
-_SCHEMA = 1
+_SCHEMA = 2
 _TABLES = f"""
 CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL,
     UNIQUE (name, dimension));
-CREATE TABLE vector (model INTEGER, meaning INTEGER, code BLOB NOT NULL, PRIMARY KEY (model, meaning))
-    WITHOUT ROWID;
+CREATE TABLE vector (id INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, meaning INTEGER NOT NULL,
+    code BLOB NOT NULL, UNIQUE (meaning, model));
 PRAGMA user_version = {_SCHEMA};
 """
 _FETCH = 500
 _CHUNK = 20_000
+_CACHE_KIB = 16_384
+
+
+class Chunk(NamedTuple):
+    """Some vectors: ids that ascend in the order of writing, what they stand for, and a row of codes each."""
+
+    ids: Numbers
+    meanings: Numbers
+    codes: Codes
 
 
 class Vectors:
@@ -71,47 +84,84 @@ class Vectors:
         self.close()
         discard(self._path)
 
-    def missing(self, meanings: Collection[int]) -> list[int]:
-        """Return which of the numbers have no vector yet, sorted."""
-        have = {meaning for (meaning,) in self._db.execute(self._sql("meaning"), (self._model,))}
-        return sorted(set(meanings) - have)
+    def missing(self, meanings: Collection[int] | Numbers) -> list[int]:
+        """Return which of the numbers have no vector yet, once each, ascending."""
+        import numpy as np
+
+        wanted = np.unique(np.fromiter(meanings, np.int64, len(meanings)))
+        if len(wanted) <= _FETCH:
+            have = [meaning for chunk in self.find(wanted.tolist()) for meaning in chunk.meanings.tolist()]
+            return sorted(set(wanted.tolist()) - set(have))
+        missing: list[int] = np.setdiff1d(wanted, self._have(), assume_unique=True).tolist()
+        return missing
 
     def put(self, codes: Mapping[int, Codes]) -> None:
         """Store vectors; all of them are there afterwards, or none."""
         rows = [(self._model, meaning, code.tobytes()) for meaning, code in codes.items()]
         with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+            self._db.executemany("INSERT OR IGNORE INTO vector (model, meaning, code) VALUES (?, ?, ?)", rows)
 
-    def get(self, meanings: Sequence[int]) -> dict[int, bytes]:
-        """Return the stored codes of some numbers."""
+    def codes(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the stored codes of some ids."""
         found: dict[int, bytes] = {}
-        for start in range(0, len(meanings), _FETCH):
-            part = meanings[start : start + _FETCH]
-            sql = f"{self._sql('meaning, code')} AND meaning IN ({','.join('?' * len(part))})"
-            found.update(self._db.execute(sql, (self._model, *part)))
+        for start in range(0, len(ids), _FETCH):
+            part = ids[start : start + _FETCH]
+            found.update(
+                self._db.execute(f"SELECT id, code FROM vector WHERE id IN ({','.join('?' * len(part))})", part)  # noqa: S608
+            )
         return found
 
-    def all(self) -> Iterator[tuple[list[int], bytes]]:
-        """Yield numbers, ascending, with their codes one behind the other, some thousands at a time."""
-        rows = self._db.execute(f"{self._sql('meaning, code')} ORDER BY meaning", (self._model,))
-        while chunk := rows.fetchmany(_CHUNK):
-            yield [meaning for meaning, _ in chunk], b"".join(code for _, code in chunk)
+    def find(self, meanings: Sequence[int]) -> Iterator[Chunk]:
+        """Yield what is stored for some numbers."""
+        for start in range(0, len(meanings), _FETCH):
+            part = meanings[start : start + _FETCH]
+            yield from self._chunks(f"meaning IN ({','.join('?' * len(part))})", *part)
 
-    def prune(self, keep: Collection[int]) -> int:
+    def since(self, last: int) -> Iterator[Chunk]:
+        """Yield what was stored behind an id, in the order of writing, some thousands at a time."""
+        return self._chunks("id > ? ORDER BY id", last)
+
+    def until(self, meaning: int) -> Iterator[Chunk]:
+        """Yield what is stored for the numbers up to `meaning`."""
+        return self._chunks("meaning <= ?", meaning)
+
+    def prune(self, keep: Numbers) -> int:
         """Remove what no document says any more, and other models once this one has all; returns how many."""
-        have = [meaning for (meaning,) in self._db.execute(self._sql("meaning"), (self._model,))]
-        gone = set(have) - set(keep)
+        import numpy as np
+
+        have = self._have()
+        gone = np.setdiff1d(have, keep).tolist()
         with self._db:
             self._db.executemany(
                 "DELETE FROM vector WHERE model = ? AND meaning = ?", ((self._model, each) for each in gone)
             )
-            if set(keep) <= set(have):
+            if not len(np.setdiff1d(keep, have)):
                 self._db.execute("DELETE FROM vector WHERE model <> ?", (self._model,))
                 self._db.execute("DELETE FROM model WHERE id <> ?", (self._model,))
         return len(gone)
 
-    def _sql(self, columns: str) -> str:
-        return f"SELECT {columns} FROM vector WHERE model = ?"  # noqa: S608 - columns are this module's
+    def _have(self) -> Numbers:
+        """Return the numbers that have a vector, in no order."""
+        import numpy as np
+
+        found = self._db.execute("SELECT meaning FROM vector WHERE model = ?", (self._model,))
+        return np.fromiter((meaning for (meaning,) in found), np.int64)
+
+    def _chunks(self, where: str, *values: int) -> Iterator[Chunk]:
+        """Yield what is stored under a condition; a code of another length counts as zeros."""
+        import numpy as np
+
+        blank = bytes(self.dimension)
+        sql = f"SELECT id, meaning, code FROM vector WHERE model = ? AND {where}"  # noqa: S608
+        rows = self._db.execute(sql, (self._model, *values))
+        while chunk := rows.fetchmany(_CHUNK):
+            ids, meanings, codes = zip(*chunk, strict=True)
+            whole = b"".join(code if len(code) == len(blank) else blank for code in codes)
+            yield Chunk(
+                np.array(ids, np.int64),
+                np.array(meanings, np.int64),
+                np.frombuffer(whole, np.int8).reshape(-1, self.dimension),
+            )
 
     def _open(self) -> sqlite3.Connection:
         for attempt in range(2):
@@ -132,6 +182,7 @@ class Vectors:
         db = sqlite3.connect(path, timeout=self._wait_s, check_same_thread=False)
         try:
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             db.execute("PRAGMA secure_delete = ON")  # a purged text leaves no vector behind
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version not in (0, _SCHEMA):
@@ -171,11 +222,6 @@ def directions(codes: Codes) -> NDArray[np.float32]:
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.where(length > 0, length, 1)[:, None]
     return rows
-
-
-def distinct(meanings: Iterable[int]) -> list[int]:
-    """Return the numbers once each, ascending."""
-    return sorted(set(meanings))
 
 
 def _make(path: str) -> None:
