@@ -23,7 +23,8 @@ LIBRARY = "__future__ argparse gc json locale math pathlib sqlite3 unicodedata"
 OWN = """
     lamina errors
     formats formats.dates formats.freshness formats.frozen formats.gitconfig formats.layers formats.remote formats.scope
-    index index.base index.embedded index.intake index.lookup index.source index.tables index.words
+    index index.base index.conditions index.embedded index.fusion index.intake index.lookup index.source index.tables
+    index.words
     interfaces interfaces.cli interfaces.cli.arguments interfaces.cli.main interfaces.cli.output interfaces.cli.search
     memory memory.memory memory.opened memory.reading
     pipeline pipeline.filters pipeline.recall
@@ -33,7 +34,8 @@ OWN = """
 """
 HEAVY = """
     typing dataclasses inspect hashlib shutil subprocess tempfile asyncio logging threading uuid email
-    tomllib yaml tomlkit platformdirs textwrap difflib importlib.metadata runpy
+    tomllib yaml tomlkit platformdirs textwrap difflib importlib.metadata runpy socket selectors urllib.request http
+    numpy onnxruntime tokenizers wordllama
 """
 
 

@@ -25,7 +25,7 @@ SAID = [
     Said("assistant", "Staging now listens on port 8081. " * 10),
 ]
 HIT = {
-    "id", "scope", "layer", "topic", "heading", "snippet", "file", "line", "score", "parts", "trust", "freshness",
+    "id", "scope", "layer", "topic", "heading", "snippet", "file", "line", "score", "parts", "priors", "trust", "freshness",
     "age_days", "source",
 }  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_the_shapes_that_programs_rely_on(lamina):
     status = lamina("status", "--json").json
     assert set(status) == {
         "root", "schema_version", "workspaces", "entries", "notes", "sync", "models", "events", "saved", "paused",
-        "capture_off",
+        "capture_off", "vectors",
         "due", "system_doc_stale", "workspace",
     }  # fmt: skip
     assert set(status["notes"]) == {"pending", "needs_review", "failed"}
@@ -166,7 +166,7 @@ def test_every_other_command_gives_one_object_too(lamina):
         ("config", "set", "card_chars", "5000"): {"key", "value", "file"},
         ("export",): {"format", "exported", "entries"},
         ("export", "--output", "out.md"): {"file", "entries"},
-        ("index", "check"): {"action", "differences"},
+        ("index", "check"): {"action", "differences", "vectors"},
         ("index", "rebuild"): {"action", "entries"},
         ("completion", "bash"): {"shell", "script"},
         ("--version",): {"version"},

@@ -85,8 +85,9 @@ def _clean(opened: Opened, store: Store) -> list[str]:
 
     purges.clean(store)
     commit(store, opened.clock(), older_than_s=0)
-    opened.index.rebuild(StoreSource(opened.root))
-    if getattr(opened.index, "in_memory", False):
+    opened.embedded.rebuild(StoreSource(opened.root))
+    opened.embedded.forget_vectors()
+    if opened.embedded.in_memory:
         return [f"the search index could not be built anew; delete {index_home(opened.root, opened.env)}"]
     purges.finished(store.layout)
     return []

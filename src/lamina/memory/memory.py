@@ -337,16 +337,18 @@ class Memory(Reading):
 
     def tick(self, *, dry_run: bool = False) -> Json:
         """Run whatever is due now; safe to call as often as one likes."""
-        from lamina.memory import forgetting
+        from lamina.memory import finding, forgetting
         from lamina.pipeline import status, tick
 
         if not self.exists:
             return {"ran": []}
         if dry_run:
-            return {"ran": status.due(self.store, self._at.clock(), self._at.cadence())}
+            due = status.due(self.store, self._at.clock(), self._at.cadence())
+            return {"ran": [*due, "vectors"] if finding.is_due(self._at) else due}
         ran = forgetting.finish(self._at)
         ran += tick.tick(self.store, self._at.clock(), self._at.cadence(), keep=self.settings["notes_kept"])
-        return self._wrote({"ran": ran}, dry_run=False)
+        self._wrote({}, dry_run=False)
+        return {"ran": [*ran, "vectors"] if finding.catch_up(self._at) else ran}
 
     def doctor(self, *, fix: bool = False) -> Rows:
         """Check everything that can be wrong; with `fix`, make derived data anew."""
@@ -363,6 +365,21 @@ class Memory(Reading):
         from lamina.index.source import StoreSource
 
         return self._at.index.rebuild(StoreSource(self.root)).documents
+
+    def embed(
+        self,
+        *,
+        within_s: float | None = None,
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> tuple[int, int]:
+        """Make the vectors that are missing, for `within_s` seconds at most (None: all of them).
+
+        May be stopped at any time: what is done stays. `progress` hears how many of how many are done.
+        Returns how many were made and how many are left. Raises EmbedderUnavailable.
+        """
+        from lamina.memory import finding
+
+        return finding.embed(self._at, within_s=within_s, progress=progress) if self.exists else (0, 0)
 
     def export(
         self,

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import date, datetime
 
+    from lamina.embed.base import Embedder
     from lamina.formats.event import Session
     from lamina.formats.scope import Scope
     from lamina.index.base import Changes
+    from lamina.index.embedded import Embedded
     from lamina.index.engine import Index
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.relevance import Limits
@@ -87,18 +89,40 @@ class Opened:
         return self.clock().date()
 
     @cached_property
-    def index(self) -> Index:
-        """The search index; `refresh` brings it up to date."""
+    def embedded(self) -> Embedded:
+        """The search index, by words alone; `refresh` brings it up to date."""
         from lamina.index.embedded import Embedded
         from lamina.index.source import index_home
 
         return Embedded(index_home(self.root, self.env))
 
+    @property
+    def index(self) -> Index:
+        """The search index as every engine's."""
+        return self.embedded
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What makes vectors on this machine, None where words are enough; raises EmbedderUnavailable."""
+        from lamina.embed.choose import choose
+
+        cache = self.env.get("XDG_CACHE_HOME") or self.home / ".cache"
+        return choose(self.own["embedder"], env=self.env, cache=Path(cache) / "lamina")
+
+    @cached_property
+    def hybrid(self) -> Embedded:
+        """The search index with its vectors, if there is an embedder."""
+        from lamina.index.embedded import Embedded
+        from lamina.index.source import index_home
+
+        return Embedded(index_home(self.root, self.env), embedder=self.embedder)
+
     def close(self) -> None:
         """Close the index, if it was opened."""
-        index = self.__dict__.pop("index", None)
-        if index is not None:
-            index.close()
+        for name in ("embedded", "hybrid"):
+            index = self.__dict__.pop(name, None)
+            if index is not None:
+                index.close()
 
     def refresh(self) -> Changes:
         """Bring the index up to date with the files."""

@@ -119,9 +119,13 @@ class Reading:
 
     # -- finding
 
-    def search(self, query: str, *, limit: int = 10, **filters: Unpack[Asked]) -> Found:
+    def search(
+        self, query: str, *, limit: int = 10, vectors: bool = False, **filters: Unpack[Asked]
+    ) -> Found:
         """Find entries by words, best first.
 
+        With `vectors` by their meaning as well: what has no vector yet gets one first, for two seconds at
+        most. `engines` of the result says what ran, `notes` why something did not.
         No text of a query raises but a blank one (UsageError); an unknown name in a filter does.
         """
         from lamina.pipeline import recall
@@ -132,6 +136,10 @@ class Reading:
         )
         if not self.exists:
             return recall.Found(query, ("words",), ())
+        if vectors:
+            from lamina.memory import finding
+
+            return finding.search(self._at, asked)
         self._at.refresh()
         return recall.search(self._at.index, asked, today=self._at.today, here=self.scope)
 
@@ -203,8 +211,31 @@ class Reading:
             "capture_off": self._at.capture_off(),
         }
         if not self.exists:
-            return status.empty(self.root) | here
-        return status.status(self.store, self._at.clock(), self._at.cadence()) | here
+            return status.empty(self.root) | here | {"vectors": self.vectors()}
+        facts = status.status(self.store, self._at.clock(), self._at.cadence())
+        return facts | here | {"vectors": self.vectors()}
+
+    def vectors(self) -> Json:
+        """Return the embedder's name, how many memories have a vector of it, and how many have none."""
+        from lamina.memory import finding
+
+        return finding.state(self._at)
+
+    @property
+    def standpoint(self) -> Json:
+        """What another process must know to see the store as this memory does."""
+        names = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+        at = self._at
+        return {
+            "root": str(at.root),
+            "cwd": None if at.cwd is None else str(at.cwd),
+            "workspace": at.explicit,
+            "env": {
+                name: value
+                for name, value in at.env.items()
+                if (name.startswith("LAMINA_") and not name.endswith("_TOKEN")) or name in names
+            },
+        }
 
     def check_index(self) -> Differences:
         """Bring the index up to date and return its differences to the files; empty when they agree."""

@@ -19,8 +19,9 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     """Find memories by words and print them, best first."""
     parser = command(
         name,
-        "Find memories by words, best first: here and in global, unless --scope says otherwise. Any "
-        "language, any punctuation. Superseded and forgotten memories are found only with --trust.",
+        "Find memories, best first: here and in global, unless --scope says otherwise. Any language, any "
+        "punctuation. By words, and by meaning as well with --vectors or while `lamina serve` runs. "
+        "Superseded and forgotten memories are found only with --trust.",
         examples=(
             "lamina search why did we drop redis",
             "lamina search 成语接龙 --layer learnings",
@@ -29,40 +30,61 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     )
     parser.add_argument("query", nargs="+", metavar="WORDS", help="what to look for")
     add_filters(parser)
-    parser.add_argument("--explain", action="store_true", help="show the parts of each score")
     parser.add_argument(
-        "--vectors", action="store_true", help="ask an embedder, too; this version searches by words"
+        "--explain", action="store_true", help="show what was looked for and the parts of each score"
+    )
+    parser.add_argument(
+        "--vectors",
+        action="store_true",
+        help="search by meaning, too; memories without a vector get one first, for two seconds at most",
     )
     options = parser.options(arguments)
     query = " ".join(options.query)
     if not query.strip():
         raise UsageError("the query is blank", "say what to look for: lamina search WORDS")
     memory = open_reading(options, out)
-    found = memory.search(query, limit=options.limit or LIMIT, **filters_of(options))
-    if options.vectors:
-        out.note("no embedder is available: searched by words only")
+    limit, filters = options.limit or LIMIT, filters_of(options)
+    found = memory.search(query, limit=limit, vectors=options.vectors, **filters)
     for note in found.notes:
         out.note(note)
-    out.result(as_json(found), render(found, out, explain=options.explain))
+    out.result(as_json(found, explain=options.explain), render(found, out, explain=options.explain))
     if not found.hits:
         point_elsewhere(memory, options, out)
     return 0
 
 
-def as_json(found: Found) -> dict[str, Any]:
+def as_json(found: Found, *, explain: bool = False) -> dict[str, Any]:
     """Return the answer in the shape that programs rely on."""
-    more = {"terms": found.terms, "dropped": found.dropped, "notes": found.notes}
-    hits = [hit._asdict() | {"parts": dict(hit.parts)} for hit in found.hits]
+    more: dict[str, Any] = {"terms": found.terms, "dropped": found.dropped, "notes": found.notes}
+    hits = [hit._asdict() | {"parts": dict(hit.parts), "priors": dict(hit.priors)} for hit in found.hits]
+    if explain:
+        more["explain"] = {"worth": dict(found.worth), "weights": dict(found.weights)}
     return {"query": found.query, "engines": found.engines, "hits": hits} | more
 
 
 def render(found: Found, out: Output, *, explain: bool) -> str:
     """Return the hits for a person to read."""
+    blocks = [out.style(explained(found), "dim")] if explain else []
     if not found.hits:
-        return f"nothing found (searched by {', '.join(found.engines)})"
-    return "\n\n".join(
-        render_hit(place, hit, out, explain=explain) for place, hit in enumerate(found.hits, 1)
+        blocks.append(f"nothing found (searched by {', '.join(found.engines)})")
+    blocks += [render_hit(place, hit, out, explain=explain) for place, hit in enumerate(found.hits, 1)]
+    return "\n\n".join(blocks)
+
+
+def explained(found: Found) -> str:
+    """Return what was looked for, by what, and what each signal counts."""
+    terms = (
+        f"{term} {found.worth[term]:.2f}" if term in found.worth else term
+        for term in found.terms
+        if term not in found.dropped
     )
+    lines = [f"searched by {', '.join(found.engines)} for: {', '.join(terms) or 'nothing'}"]
+    if found.dropped:
+        lines.append(f"left out, since nearly every memory has them: {', '.join(found.dropped)}")
+    if found.weights:
+        weights = (f"{name} {value:g}" for name, value in found.weights.items() if value)
+        lines.append(f"weights: {', '.join(weights)}")
+    return "\n".join(lines)
 
 
 def render_hit(place: int, hit: Hit, out: Output, *, explain: bool) -> str:
@@ -76,6 +98,13 @@ def render_hit(place: int, hit: Hit, out: Output, *, explain: bool) -> str:
     if hit.snippet.strip() != hit.heading:
         lines += [f"   {line}" for line in hit.snippet.splitlines() if line.strip()]
     if explain:
-        parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
-        lines.append(out.style(f"   score {hit.score:.3f} = {parts}", "dim"))
+        lines.append(out.style(f"   score: {summed(hit)}", "dim"))
     return "\n".join(lines)
+
+
+def summed(hit: Hit) -> str:
+    """Return how a score came about: parts that add up, and what is known of the entry multiplied in."""
+    parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
+    priors = " ".join(f"× {name} {value:.3f}" for name, value in hit.priors.items())
+    total = max(0.0, sum(hit.parts.values()))
+    return f"{parts} = {total:.3f}" + (f"; {priors} = {hit.score:.3f}" if priors else "")

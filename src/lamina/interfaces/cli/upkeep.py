@@ -6,10 +6,13 @@ from lamina.interfaces.cli.arguments import command, open_memory, open_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from lamina.interfaces.cli.output import Output
+    from lamina.memory import Memory
+
+BAR = 20
 
 
 def run(name: str, arguments: list[str], out: Output) -> int:
@@ -21,7 +24,8 @@ def tick(arguments: list[str], out: Output) -> int:
     """Run whatever is due now."""
     parser = command(
         "tick",
-        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit. Safe to "
+        "Run whatever is due now: consolidation, pruning of old notes, SYSTEM.md, the git commit, vectors "
+        "where some are in use. Safe to "
         "call as often as you like.",
         changes=True,
         examples=("lamina tick --dry-run", "lamina tick"),
@@ -66,9 +70,19 @@ def render_status(facts: Mapping[str, Any]) -> str:
         f"capture     {facts['capture_off'] or 'on'}",
         f"due         {', '.join(facts['due']) or 'nothing'}",
     ]
+    if facts["vectors"]["vectors"] or facts["vectors"]["problem"]:
+        lines.insert(4, f"vectors     {vectors_told(facts['vectors'])}")
     if facts["system_doc_stale"]:
         lines.append("SYSTEM.md   out of date; `lamina tick` writes it anew")
     return "\n".join(lines)
+
+
+def vectors_told(facts: Mapping[str, Any]) -> str:
+    """Return how many memories have a vector, of what embedder, or why there is none."""
+    if facts["problem"]:
+        return str(facts["problem"])
+    missing = f", {facts['missing']} missing" if facts["missing"] else ""
+    return f"{facts['vectors']} by {facts['embedder']}{missing}"
 
 
 def doctor(arguments: list[str], out: Output) -> int:
@@ -104,8 +118,9 @@ def index(arguments: list[str], out: Output) -> int:
     parser = command(
         "index",
         "Check the search index against the files, or build it anew. It is derived: deleting it loses "
-        "nothing, and a search brings it up to date by itself.",
-        examples=("lamina index check", "lamina index rebuild"),
+        "nothing, and a search brings it up to date by itself. Vectors are made with --vectors only; "
+        "that may be stopped at any time, and the next run goes on from there.",
+        examples=("lamina index check", "lamina index rebuild", "lamina index rebuild --vectors"),
     )
     parser.add_argument(
         "action",
@@ -113,15 +128,44 @@ def index(arguments: list[str], out: Output) -> int:
         choices=("check", "rebuild"),
         help="compare with the files, or build anew",
     )
+    parser.add_argument(
+        "--vectors", action="store_true", help="with rebuild: make all vectors that are missing, too"
+    )
     options = parser.options(arguments)
     memory = open_reading(options, out)
     if options.action == "rebuild":
-        entries = memory.rebuild_index() if memory.exists else 0
-        out.result({"action": "rebuild", "entries": entries}, f"rebuilt the index: {entries} memories")
-        return 0
+        return rebuild(memory, out, vectors=options.vectors)
     differences = memory.check_index() if memory.exists else []
-    out.result(
-        {"action": "check", "differences": differences},
-        "\n".join(differences) or "the index agrees with the files",
-    )
+    facts = memory.vectors()
+    lines = differences or ["the index agrees with the files"]
+    if facts["missing"] and facts["vectors"]:  # whoever uses none misses none
+        of = facts["vectors"] + facts["missing"]
+        way = "`lamina index rebuild --vectors` makes them"
+        lines = [*lines, f"{facts['missing']} of {of} memories have no vector yet: {way}"]
+    out.result({"action": "check", "differences": differences, "vectors": facts}, "\n".join(lines))
     return 1 if differences else 0
+
+
+def rebuild(memory: Memory, out: Output, *, vectors: bool) -> int:
+    """Build the words anew, and with `vectors` what has none."""
+    entries = memory.rebuild_index() if memory.exists else 0
+    done: dict[str, Any] = {"action": "rebuild", "entries": entries}
+    text = f"rebuilt the index: {entries} memories"
+    if vectors:
+        try:
+            made, left = memory.embed(progress=progress(out))
+        finally:
+            out.settle()
+        done["vectors"] = {"made": made, "missing": left}
+        text += f"; made {made} vectors" + (f", {left} are missing" if left else "")
+    out.result(done, text)
+    return 0
+
+
+def progress(out: Output) -> Callable[[int, int], None]:
+    """Return what shows a bar on a terminal."""
+
+    def show(done: int, of: int) -> None:
+        out.progress(f"{'█' * (BAR * done // of):·<{BAR}} {done}/{of}  vectors")
+
+    return show
