@@ -101,6 +101,10 @@ def _lamina_index(here: Here) -> list[str]:
     return _lamina(here, "index", "rebuild")
 
 
+def _lamina_vectors(here: Here) -> list[str]:
+    return _lamina(here, "index", "rebuild", "--vectors")
+
+
 # --- memsearch ---------------------------------------------------------------------------------------
 
 
@@ -151,7 +155,7 @@ TOOLS = (
         environments.own_environment,
         "lamina",
         _lamina_hybrid,
-        _lamina_index,
+        _lamina_vectors,
         variables=lambda _: {"PEERS_VECTORS": "1"},
         kept="store/index",
         prepare=True,
@@ -164,7 +168,7 @@ TOOLS = (
         environments.own_environment,
         "lamina",
         _lamina_hybrid,
-        _lamina_index,
+        _lamina_vectors,
         variables=lambda _: {"PEERS_VECTORS": "1", "LAMINA_EMBEDDER": "wordllama"},
         kept="store/index",
         prepare=True,

@@ -8,7 +8,6 @@ PEERS_VECTORS=1 the built-in embedder is asked as well as the words.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -36,7 +35,6 @@ class Store:
         self._root = folder / "store"
         self._memory: Memory | None = None
         self._entries: dict[str, dict[str, str]] = {}
-        self._more: dict[str, Any] = {}
 
     def prepare(self) -> None:
         pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -59,7 +57,7 @@ class Store:
     def search(self, text: str, limit: int) -> Any:
         if self._memory is None:
             self._open()
-        return self._memory.search(text, limit=limit, scope="all", **self._more)
+        return self._memory.search(text, limit=limit, scope="all", vectors=VECTORS)
 
     def shown(self, answer: Any) -> list[dict[str, str]]:
         """Return the whole entries, though a search prints only a piece of each."""
@@ -72,8 +70,6 @@ class Store:
         last = max((turn["day"] for turn in turns if turn["day"]), default="2026-01-01")
         today = datetime.combine(date.fromisoformat(last), time(23), UTC)
         self._memory = Memory.open(self._root, cwd=self._folder, clock=lambda: today)
-        if "vectors" in inspect.signature(Memory.search).parameters:
-            self._more = {"vectors": VECTORS}
 
 
 def key_of(turn: dict[str, Any]) -> str:
