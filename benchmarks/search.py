@@ -23,6 +23,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import meaning
 from lamina.index.base import Query, Stamp
 from lamina.index.embedded import Embedded
 from lamina.index.source import StoreSource
@@ -75,23 +76,23 @@ class Text:
         return " ".join(words)
 
 
-def make_store(root: Path, entries: int, seed: int = 1) -> None:
+def make_store(root: Path, entries: int, seed: int = 1, per_topic: int = PER_TOPIC) -> None:
     """Write a store of so many entries."""
     text = Text(seed)
     (root / "memory.json").parent.mkdir(parents=True, exist_ok=True)
     (root / "memory.json").write_text('{"schemaVersion": 2, "workspaces": {}}\n')
-    for topic in range(entries // PER_TOPIC):
+    for topic in range(entries // per_topic):
         scope = f"workspaces/project{topic % 7}" if topic % 7 else "global"
         layer = LAYERS[topic % len(LAYERS)]
         path = root / scope / layer / f"topic-{topic}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(topic_text(text, topic, scope.rpartition("/")[2], layer))
+        path.write_text(topic_text(text, topic, scope.rpartition("/")[2], layer, per_topic))
 
 
-def topic_text(text: Text, topic: int, key: str, layer: str) -> str:
+def topic_text(text: Text, topic: int, key: str, layer: str, per_topic: int = PER_TOPIC) -> str:
     parts = [f"# {' '.join(text.some(2, 4))}\n"]
-    for n in range(PER_TOPIC):
-        number = topic * PER_TOPIC + n
+    for n in range(per_topic):
+        number = topic * per_topic + n
         day = TODAY - timedelta(days=number % 700)
         parts.append(
             f"\n## {' '.join(text.some(4, 9))}\n\n**Id:** {key}-{layer[:3]}-{number:04}\n**Date:** {day}\n"
@@ -131,12 +132,12 @@ def cpu_s(work: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-def warm_ms(index: Embedded, texts: Iterable[str]) -> tuple[float, float]:
+def warm_ms(index: Embedded, texts: Iterable[str], *, vectors: bool = False) -> tuple[float, float]:
     """Return median and 95th percentile of warm searches, in milliseconds."""
     spent = []
     for text in texts:
         before = time.perf_counter()
-        index.search(Query(text))
+        index.search(Query(text, vectors=vectors))
         spent.append(1000 * (time.perf_counter() - before))
     return statistics.median(spent), statistics.quantiles(spent, n=20)[-1]
 
@@ -195,6 +196,7 @@ def measure(entries: int) -> list[Row]:
         index.refresh(source)
         rows += [*warm_rows(entries, index), update_row(entries, root, index, source)]
         index.close()
+        rows += meaning.rows(entries, root)
         return rows + cold_rows(entries, root)
 
 

@@ -266,20 +266,28 @@ class Lookup:
             return fusion.Line((), ()), {}
         marks = ",".join("?" * len(sessions))
         sql = (
-            f"SELECT d.row, d.session, d.length FROM doc d WHERE d.session IN ({marks})"  # noqa: S608
-            f"{conditions.on('d.row')} ORDER BY d.session, d.seq, d.row LIMIT {_AROUND}"
+            "SELECT row, session FROM doc INDEXED BY doc_session "  # noqa: S608
+            f"WHERE session IN ({marks}) ORDER BY session, seq, row LIMIT {_AROUND}"
         )
-        found = self._db.execute(sql, [*sessions, *conditions.values]).fetchall()
-        near = _beside([row in scores or row in alike for row, _, _ in found])
+        found = self._db.execute(sql, sessions).fetchall()
+        near = _beside([row in rough for row, _ in found])
+        lengths = self._visible([found[at][0] for at in near if found[at][0] not in rough], conditions)
         rows: list[int] = []
         runs: list[str] = []
         last = (-2, "")
         for at in near:
-            row, session, _ = found[at]
+            row, session = found[at]
+            if row not in lengths and row not in rough:
+                continue
             rows.append(row)
             runs.append(runs[-1] if last == (at - 1, session) else str(at))
             last = (at, session)
-        return fusion.Line(rows, runs), {found[at][0]: found[at][2] for at in near}
+        return fusion.Line(rows, runs), lengths
+
+    def _visible(self, rows: Sequence[int], conditions: Conditions) -> dict[int, int]:
+        """Return those of some rows that the filters let through, with their lengths."""
+        sql = f"SELECT d.row, d.length FROM doc d WHERE d.row IN ({','.join('?' * len(rows))})"  # noqa: S608
+        return dict(self._db.execute(f"{sql}{conditions.on('d.row')}", [*rows, *conditions.values]))
 
     # -- frequencies
 
