@@ -28,13 +28,14 @@ OWN = """
     interfaces interfaces.cli interfaces.cli.arguments interfaces.cli.main interfaces.cli.output interfaces.cli.search
     memory memory.memory memory.opened memory.reading
     pipeline pipeline.filters pipeline.recall
+    resident resident.client resident.place
     settings settings.table settings.values
     store store.files store.identity store.layout store.project store.registry store.repository store.site
     store.tomlfile
 """
 HEAVY = """
     typing dataclasses inspect hashlib shutil subprocess tempfile asyncio logging threading uuid email
-    tomllib yaml tomlkit platformdirs textwrap difflib importlib.metadata runpy socket selectors urllib.request http
+    tomllib yaml tomlkit platformdirs textwrap difflib importlib.metadata runpy socket _socket selectors urllib.request http
     numpy onnxruntime tokenizers wordllama
 """
 

@@ -133,6 +133,14 @@ class Embedded:
         until = None if within_s is None else time.monotonic() + within_s
         return self._meanings.catch_up(partial(_Lent, self), until=until, told=told)
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """A value that changes with whatever any process writes; (0, 0) where nothing is built."""
+        with self._one:
+            if self._open():
+                return (0, 0)
+            return self._version(), self._live().total_changes
+
     def coverage(self, name: str) -> tuple[int, int]:
         """Return how many texts have a vector of the embedder `name`, and how many have none."""
         from lamina.index import held

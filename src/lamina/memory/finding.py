@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-SEARCH_S = 2.0
-"""How long a search embeds what has no vector yet, before it answers with what is there."""
 TICK_S = 20.0
 ALL = "`lamina index rebuild --vectors` makes them all"
 NONE = 'the setting embedder is "none": `lamina config set embedder builtin` lets vectors be used'
 
 
-def search(opened: Opened, asked: Query, *, within_s: float = SEARCH_S) -> Found:
-    """Search by words and vectors; where there is no embedder, by words with a note that says why."""
+def search(opened: Opened, asked: Query, *, within_s: float) -> Found:
+    """Search by words and vectors; where there is no embedder, by words with a note that says why.
+
+    What has no vector yet gets one first, for `within_s` seconds at most.
+    """
     from lamina.index.source import StoreSource
     from lamina.pipeline import recall
 

@@ -117,6 +117,10 @@ class Opened:
 
         return Embedded(index_home(self.root, self.env), embedder=self.embedder)
 
+    def lend(self, index: Embedded, embedder: Embedder | None) -> None:
+        """Use an index that somebody else keeps open, for words and vectors alike."""
+        self.__dict__ |= {"embedded": index, "hybrid": index, "embedder": embedder}
+
     def close(self) -> None:
         """Close the index, if it was opened."""
         for name in ("embedded", "hybrid"):

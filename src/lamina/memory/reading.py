@@ -120,12 +120,18 @@ class Reading:
     # -- finding
 
     def search(
-        self, query: str, *, limit: int = 10, vectors: bool = False, **filters: Unpack[Asked]
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        vectors: bool = False,
+        embed_s: float = 2.0,
+        **filters: Unpack[Asked],
     ) -> Found:
         """Find entries by words, best first.
 
-        With `vectors` by their meaning as well: what has no vector yet gets one first, for two seconds at
-        most. `engines` of the result says what ran, `notes` why something did not.
+        With `vectors` by their meaning as well: what has no vector yet gets one first, for `embed_s` seconds
+        at most. `engines` of the result says what ran, `notes` why something did not.
         No text of a query raises but a blank one (UsageError); an unknown name in a filter does.
         """
         from lamina.pipeline import recall
@@ -139,7 +145,7 @@ class Reading:
         if vectors:
             from lamina.memory import finding
 
-            return finding.search(self._at, asked)
+            return finding.search(self._at, asked, within_s=embed_s)
         self._at.refresh()
         return recall.search(self._at.index, asked, today=self._at.today, here=self.scope)
 

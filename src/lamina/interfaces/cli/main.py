@@ -49,6 +49,7 @@ COMMANDS: dict[str, Command] = {
     "capture": Command("gather", "Work", "turn one transcript into a note"),
     "consolidate": Command("gather", "Work", "turn waiting notes into memories"),
     "tick": Command("upkeep", "Work", "run whatever is due now"),
+    "serve": Command("serve", "Work", "keep search warm for the other processes of this machine"),
     "status": Command("upkeep", "Work", "what the store holds and what is waiting"),
     "doctor": Command("upkeep", "Work", "check everything that can be wrong"),
     "index": Command("upkeep", "Work", "check or rebuild the search index"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from lamina.errors import UsageError
 from lamina.interfaces.cli.arguments import add_filters, command, filters_of, open_reading, point_elsewhere
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lamina.interfaces.cli.output import Output
+    from lamina.memory import Memory
     from lamina.pipeline.recall import Found, Hit
 
 LIMIT = 10
@@ -44,13 +47,24 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         raise UsageError("the query is blank", "say what to look for: lamina search WORDS")
     memory = open_reading(options, out)
     limit, filters = options.limit or LIMIT, filters_of(options)
-    found = memory.search(query, limit=limit, vectors=options.vectors, **filters)
+    found = ask_resident(memory, query, limit, filters, vectors=options.vectors) or memory.search(
+        query, limit=limit, vectors=options.vectors, **filters
+    )
     for note in found.notes:
         out.note(note)
     out.result(as_json(found, explain=options.explain), render(found, out, explain=options.explain))
     if not found.hits:
         point_elsewhere(memory, options, out)
     return 0
+
+
+def ask_resident(memory: Memory, query: str, limit: int, filters: Any, *, vectors: bool) -> Found | None:
+    """Ask the process that keeps this store's search warm; None if there is none."""
+    if not memory.exists:
+        return None
+    from lamina.resident.client import search
+
+    return search(memory.standpoint, query, limit=limit, vectors=vectors, filters=filters, env=os.environ)
 
 
 def as_json(found: Found, *, explain: bool = False) -> dict[str, Any]:

@@ -1,0 +1,150 @@
+"""What a resident process keeps ready of one store: its index by words and vectors, and the embedder."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from lamina import errors
+from lamina.index.base import Query
+from lamina.index.embedded import Embedded
+from lamina.index.source import StoreSource, index_home
+from lamina.memory.opened import open_parts
+from lamina.memory.reading import Reading
+from lamina.resident.filler import Filler, Gentle
+from lamina.store import log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from lamina.embed.base import Embedder
+    from lamina.memory.opened import Opened
+    from lamina.pipeline.recall import Found
+
+Json = dict[str, Any]
+
+_AGAIN_S = 60.0
+"""How long words do alone after the embedder failed."""
+
+
+class Elsewhere(Exception):
+    """A question that this process must not answer: of another store, or with another embedder."""
+
+
+class Warm:
+    """The parts of one store that stay open. `embedder` stands for the one that the settings name."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        env: Mapping[str, str],
+        clock: Callable[[], datetime],
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._root = str(root)
+        self._env = env
+        self._clock = clock
+        self._given = embedder
+        self._lock = threading.Lock()
+        self._words_until = 0.0
+        self._why = ""
+        self._setting = self._own().own["embedder"]
+        self._index, self.embedder = self._made(self._own())
+        self.filler = Filler(self._root, self._another, self._failed)
+
+    def prepare(self) -> str:
+        """Load all that the first question would wait for; returns why there are no vectors, or ""."""
+        self._index.refresh(StoreSource(self._root))
+        if self.embedder is None:
+            return self._why
+        try:
+            self._index.search(Query("warm up", vectors=True))
+        except errors.EmbedderUnavailable as problem:
+            self._rest(problem.message)
+        return self._why
+
+    def search(self, request: Json) -> Found:
+        """Answer a question as a cold process would, by vectors as well; raises Elsewhere and LaminaError."""
+        opened = self._lent(request)
+        asked = bool(request.get("vectors"))
+        ready = self.embedder is not None and time.monotonic() >= self._words_until
+        found = Reading(opened).search(
+            str(request["query"]),
+            limit=int(request.get("limit") or 10),
+            vectors=asked or ready,
+            embed_s=2.0 if asked else 0.0,
+            **request.get("filters") or {},
+        )
+        if ready and "vectors" not in found.engines:
+            self._rest("; ".join(found.notes))
+        self.filler.wake()
+        if self.filler.missing and not asked:
+            left = f"{self.filler.missing} memories have no vector yet; `lamina serve` is making them"
+            found = found._replace(notes=(*found.notes, left))
+        return found
+
+    def state(self) -> Json:
+        """Return what stands ready."""
+        name = None if self.embedder is None else self.embedder.name
+        return {"root": self._root, "embedder": name, "missing": self.filler.missing, "problem": self._why}
+
+    def close(self) -> None:
+        """End the work behind and close the index."""
+        self.filler.stop(2.0)
+        self._index.close()
+
+    def _lent(self, request: Json) -> Opened:
+        """Return the store as the asking process sees it, with the parts that are open here."""
+        opened = open_parts(
+            request["root"],
+            workspace=request.get("workspace"),
+            cwd=request.get("cwd") or "/",  # the root is no workspace, nor is a folder that is gone
+            env={str(name): str(value) for name, value in request.get("env", {}).items()},
+            clock=self._clock,
+        )
+        if os.path.realpath(opened.root) != os.path.realpath(self._root):
+            raise Elsewhere(f"this process answers for {self._root}")
+        with self._lock:
+            self._follow(opened.own["embedder"])
+            opened.lend(self._index, self.embedder)
+        return opened
+
+    def _follow(self, wanted: str) -> None:
+        """Take another embedder when the settings name one now; not for one process alone."""
+        if wanted == self._setting:
+            return
+        own = self._own()
+        if own.own["embedder"] != wanted:
+            raise Elsewhere(f"this process answers with the embedder {self._setting}")
+        self._setting, self._words_until, self._why = wanted, 0.0, ""
+        self._index, self.embedder = self._made(own)
+        self.filler.renew()
+
+    def _made(self, own: Opened) -> tuple[Embedded, Embedder | None]:
+        try:
+            embedder = self._given or own.embedder
+        except errors.EmbedderUnavailable as problem:
+            self._why, embedder = problem.message, None
+        return Embedded(index_home(self._root, self._env), embedder=embedder), embedder
+
+    def _another(self) -> Embedded | None:
+        embedder = self.embedder
+        if embedder is None:
+            return None
+        return Embedded(index_home(self._root, self._env), embedder=Gentle(embedder))
+
+    def _own(self) -> Opened:
+        return open_parts(self._root, workspace=None, cwd="/", env=self._env, clock=self._clock)
+
+    def _rest(self, why: str) -> None:
+        """Leave a failing embedder alone for a while."""
+        self._why, self._words_until = why, time.monotonic() + _AGAIN_S
+        self._failed(why)
+
+    def _failed(self, why: str) -> None:
+        log.log(self._own().store.layout, "vectors_failed", at=self._clock(), reason=why)
