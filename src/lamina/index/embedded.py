@@ -18,7 +18,7 @@ from _thread import RLock
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from lamina.errors import Busy, LaminaError
+from lamina.errors import Busy, EmbedderUnavailable, LaminaError
 from lamina.index import tables
 from lamina.index.base import Answer, Changes, Match, Query
 from lamina.index.intake import Look, apply, look_at, plan
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lamina.embed.base import Embedder
+    from lamina.index.conditions import Conditions
     from lamina.index.engine import Source
     from lamina.index.meanings import Meanings
 
@@ -195,18 +196,28 @@ class Embedded:
     def _search(self, query: Query) -> Answer:
         lookup = self._lookup or Lookup(self._live())
         self._lookup = lookup
-        alike = None
-        if query.vectors and self._meanings is not None:
-            alike = partial(self._meanings.alike, self._live())
+        missing: list[str] = []
+        alike = partial(self._alike, missing) if query.vectors and self._meanings is not None else None
         ranked = lookup.rank(query, alike)
         documents = tables.documents(self._live(), [row for row, _, _ in ranked.rows])
         matches = [
             Match(documents[row], score, parts) for row, score, parts in ranked.rows if row in documents
         ]
-        engines = (ENGINE,) if alike is None else (ENGINE, VECTORS)
+        engines = (ENGINE,) if alike is None or missing else (ENGINE, VECTORS)
         return Answer(
-            matches, engines, ranked.terms, ranked.dropped, worth=ranked.worth, weights=ranked.weights
+            matches, engines, ranked.terms, ranked.dropped, tuple(missing), ranked.worth, ranked.weights
         )
+
+    def _alike(
+        self, missing: list[str], query: Query, worth: Mapping[str, float], conditions: Conditions
+    ) -> Mapping[int, float]:
+        """Ask for meaning; where that can't be done, say why in `missing` and let words answer."""
+        assert self._meanings is not None
+        try:
+            return self._meanings.alike(self._live(), query, worth, conditions)
+        except EmbedderUnavailable as problem:
+            missing.append(f"searched by words only: {problem.message}: {problem.hint}")
+            return {}
 
     # opening
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import AbstractContextManager, suppress
 
 from lamina import errors
 from lamina.formats.frozen import NamedTuple
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Lend = Callable[[], AbstractContextManager[sqlite3.Connection]]
 """Gives the index to one thread for a moment."""
 
-_AWAY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_AWAY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY)
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class _Todo(NamedTuple):
@@ -43,6 +44,7 @@ class Meanings:
         self._vectors: Vectors | None = None
         self._nearest: tuple[sqlite3.Connection, Nearest] | None = None
         self._complete: tuple[sqlite3.Connection, Vectors, int] | None = None
+        _hold_threads(os.environ)
 
     def close(self) -> None:
         """Close the file of vectors."""
@@ -116,26 +118,32 @@ class Meanings:
         if todo.complete[:2] == (db, self._open()):
             self._complete = todo.complete
             if todo.all is not None and tables.changes(db, -1)[0] == todo.complete[2]:
-                self._open().prune(todo.all)
+                with suppress(sqlite3.OperationalError):  # the next one does it
+                    self._open().prune(todo.all)
 
     def alike(
         self, db: sqlite3.Connection, query: Query, worth: Mapping[str, float], conditions: Conditions
     ) -> Mapping[int, float]:
-        """Return the rows that a query is most like in meaning; `worth` weighs its words by rarity."""
-        vectors = self._open()
+        """Return the rows that a query is most like in meaning; `worth` weighs its words by rarity.
+
+        Raises EmbedderUnavailable, also while the vectors can't be read.
+        """
         try:
-            return self._alike(db, vectors, query, worth, conditions)
-        except sqlite3.DatabaseError:
-            return self._alike(db, self._remade(vectors), query, worth, conditions)
+            return self._alike(db, query, worth, conditions)
+        except sqlite3.DatabaseError as problem:
+            if _is_away(problem):
+                raise errors.EmbedderUnavailable(f"the vectors are in use ({problem})", "try again") from problem
+            self._remade(self._open())
+            return self._alike(db, query, worth, conditions)
 
     def _alike(
         self,
         db: sqlite3.Connection,
-        vectors: Vectors,
         query: Query,
         worth: Mapping[str, float],
         conditions: Conditions,
     ) -> Mapping[int, float]:
+        vectors = self._open()
         from lamina.embed.question import ask
         from lamina.index.nearest import Nearest
 
@@ -143,13 +151,12 @@ class Meanings:
             self._nearest = db, Nearest(db, vectors)
         return self._nearest[1].likest(ask(self._embedder, query.text, worth), conditions)
 
-    def _remade(self, vectors: Vectors) -> Vectors:
+    def _remade(self, vectors: Vectors) -> None:
         """Start anew with a file of vectors that is damaged; any other problem is raised again."""
         if vectors.sound:
             raise  # noqa: PLE0704 - called while a problem is handled
         self.close()
         vectors.discard()
-        return self._open()
 
     def _open(self) -> Vectors:
         if self._vectors is not None and self._vectors.replaced:
@@ -157,6 +164,7 @@ class Meanings:
         if self._vectors is None:
             from lamina.index.vectors import Vectors
 
+            _need_numpy()
             self._vectors = Vectors(self._home, self._embedder.name, self._embedder.dimension)
         return self._vectors
 
@@ -166,11 +174,33 @@ def _put(vectors: Vectors, codes: Mapping[int, Codes]) -> bool:
     try:
         vectors.put(codes)
     except sqlite3.OperationalError as problem:
-        if problem.sqlite_errorcode & 0xFF in _AWAY:
+        if _is_away(problem):
             return False
         hint = "make room on the disk; searching by words goes on"
         raise errors.UnwritableStore(f"the vectors can't be written ({problem})", hint) from problem
     return True
+
+
+def _is_away(problem: sqlite3.Error) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _AWAY
+
+
+def _need_numpy() -> None:
+    try:
+        import numpy  # noqa: F401, ICN001
+    except ImportError as fault:
+        hint = "run `pip install numpy` in Lamina's environment; searching by words goes on"
+        raise errors.EmbedderUnavailable(f"vectors need the Python package numpy: {fault}", hint) from fault
+
+
+def _hold_threads(env: MutableMapping[str, str]) -> None:
+    """Have numpy compute on one thread, unless somebody said otherwise; it looks when it is first loaded.
+
+    The threads of its linear algebra wait for each other in a loop. On a machine with other work, a product
+    of a millisecond then takes a hundred.
+    """
+    for name in _THREADS:
+        env.setdefault(name, "1")
 
 
 def _wordings(db: sqlite3.Connection, rows: list[int]) -> dict[int, str]:

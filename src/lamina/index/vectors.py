@@ -54,7 +54,14 @@ class Vectors:
         self.dimension = dimension
         self._inode: int | None = None
         self._db = self._open()
-        self._model = self._number(name)
+        try:
+            self._model = self._number(name)
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorcode & 0xFF not in _UNWRITABLE:
+                raise
+            self._db.close()
+            self._inode, self._db = None, self._connect(":memory:")
+            self._model = self._number(name)
 
     def close(self) -> None:
         """Close the file."""
@@ -131,6 +138,8 @@ class Vectors:
 
         have = self._have()
         gone = np.setdiff1d(have, keep).tolist()
+        if not gone and not self._db.execute("SELECT 1 FROM model WHERE id <> ?", (self._model,)).fetchone():
+            return 0
         with self._db:
             self._db.executemany(
                 "DELETE FROM vector WHERE model = ? AND meaning = ?", ((self._model, each) for each in gone)
@@ -196,14 +205,19 @@ class Vectors:
         return db
 
     def _number(self, name: str) -> int:
-        with self._db:
-            sql = "INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)"
-            self._db.execute(sql, (name, self.dimension))
+        """Return the model's number; it is written only if it is new, as the disk may take no writes."""
         sql = "SELECT id FROM model WHERE name = ? AND dimension = ?"
-        return int(self._db.execute(sql, (name, self.dimension)).fetchone()[0])
+        row = self._db.execute(sql, (name, self.dimension)).fetchone()
+        if row is None:
+            with self._db:
+                new = "INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)"
+                self._db.execute(new, (name, self.dimension))
+            row = self._db.execute(sql, (name, self.dimension)).fetchone()
+        return int(row[0])
 
 
 _CREATE = "CREATE TABLE IF NOT EXISTS"
+_UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def encode(rows: NDArray[np.float32]) -> Codes:
@@ -228,7 +242,10 @@ def _make(path: str) -> None:
     """Have the file there with the rights of everything in a store."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        # Only a new file: closing one that SQLite has open in this process would drop its locks.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
     except OSError as problem:
         raise sqlite3.OperationalError(str(problem)) from problem
 
