@@ -61,9 +61,10 @@ class Meanings:
     ) -> tuple[int, int]:
         """Embed what has no vector, newest first, in batches that each stay; stops at `until` (of time.monotonic).
 
-        The index is borrowed before and after each batch, so that others search meanwhile. `told` hears of each
-        batch. Returns how many were embedded and how many are left. A damaged file of vectors is made anew.
-        Raises EmbedderUnavailable, and UnwritableStore where the disk takes no more.
+        One batch is made however late it is, so that every call gets on. The index is borrowed before and after
+        each batch, so that others search meanwhile. `told` hears of each batch. Returns how many were embedded
+        and how many are left. A damaged file of vectors is made anew. Raises EmbedderUnavailable, and
+        UnwritableStore where the disk takes no more.
         """
         try:
             return self._catch_up(lend, until, told)
@@ -80,7 +81,7 @@ class Meanings:
         with lend() as db:
             todo = self._todo(db)
         done = 0
-        while done < len(todo.rows) and (until is None or time.monotonic() < until):
+        while done < len(todo.rows) and (until is None or not done or time.monotonic() < until):
             part = todo.rows[done : done + self._embedder.batch]
             with lend() as db:
                 texts = _wordings(db, part)
