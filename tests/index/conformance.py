@@ -1,4 +1,7 @@
-"""What every search engine must do; an engine's tests inherit this and give a factory."""
+"""What every search engine must do; an engine's tests inherit this and give a factory.
+
+`IndexConformance` is about words; `VectorConformance` is for engines that can ask for meaning, too.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.index.memory_source import MemorySource
+from tests.index.standin import Broken, Hashed
 
 from lamina.index.base import Document, Query
 from lamina.index.engine import Index
@@ -277,3 +281,133 @@ class IndexConformance:
         answer = index.search(Query("nothing"))
         assert not answer.matches
         assert answer.engines
+
+
+class VectorConformance:
+    """Inherit it, and give `make` and `embed`; texts are found by words of the same group."""
+
+    def make(self, home: Path, embedder: Hashed) -> Index:
+        raise NotImplementedError
+
+    def embed(self, index: Index) -> tuple[int, int]:
+        """Embed what has no vector; returns how many were embedded and how many are left."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def index(self, tmp_path: Path):
+        index = self.make(tmp_path, Hashed())
+        yield index
+        index.close()
+
+    def found(self, index: Index, text: str, **filters: object) -> list[str]:
+        answer = index.search(Query(text, vectors=True, **filters))  # type: ignore[arg-type]
+        assert "vectors" in answer.engines
+        scores = [match.score for match in answer.matches]
+        assert scores == sorted(scores, reverse=True)
+        return [match.document.text for match in answer.matches]
+
+    def test_what_shares_no_word_is_found_by_meaning(self, index: Index) -> None:
+        index.refresh(source_of("the car broke down", "lunch was good", "tickets for the train"))
+        assert self.embed(index) == (3, 0)
+        assert self.found(index, "automobile")[:1] == ["the car broke down"]
+        assert not index.search(Query("automobile")).matches
+        assert index.search(Query("automobile")).engines == ("words",)
+
+    def test_words_answer_before_there_are_vectors(self, index: Index) -> None:
+        index.refresh(source_of("the car broke down", "lunch was good"))
+        assert self.found(index, "lunch") == ["lunch was good"]
+
+    def test_words_answer_without_the_embedder_and_say_so(self, tmp_path: Path) -> None:
+        index = self.make(tmp_path, Broken())
+        index.refresh(source_of("the car broke down", "lunch was good"))
+        answer = index.search(Query("lunch", vectors=True))
+        assert [match.document.text for match in answer.matches] == ["lunch was good"]
+        assert answer.engines == ("words",)
+        assert "the model is missing" in answer.notes[0]
+        index.close()
+
+    def test_embedding_goes_on_where_it_was(self, index: Index) -> None:
+        source = source_of("the car broke down", "lunch was good")
+        index.refresh(source)
+        self.embed(index)
+        assert self.embed(index) == (0, 0)
+        source.put("global/semantic/o.md", [document("a new socket", 3, file="global/semantic/o.md")])
+        index.refresh(source)
+        assert self.embed(index) == (1, 0)
+        assert self.found(index, "port")[:1] == ["a new socket"]
+
+    def test_filters_hold_for_meaning(self, index: Index) -> None:
+        texts = {
+            "a": document("the car broke down", 1, scope="workspace:a", layer="decisions", topic="Cars", file="w/cars.md"),
+            "b": document("a car was sold", 2, scope="workspace:b", trust="candidate", date=date(2026, 1, 5)),
+            "old": document("an old car", 3, trust="superseded", date=date(2020, 1, 1)),
+            "branch": document("the branch car", 4, branch="feature/x", date=None),
+        }  # fmt: skip
+        index.refresh(MemorySource(texts.values()))
+        self.embed(index)
+
+        def found(**filters: object) -> set[str]:
+            hits = self.found(index, "automobile", **filters)
+            return {name for name, each in texts.items() if each.text in hits}
+
+        assert found() == {"a", "b"}
+        assert found(scopes=("workspace:b",)) == {"b"}
+        assert found(layers=("decisions",)) == {"a"}
+        assert found(topic="cars") == {"a"}
+        assert found(trust=frozenset({"superseded"})) == {"old"}
+        assert found(since=date(2026, 1, 6)) == {"a"}
+        assert found(until=date(2026, 1, 5)) == {"b"}
+        assert found(branches=frozenset({"feature/x"})) == {"a", "b", "branch"}
+        assert found(scopes=("workspace:none",)) == set()
+
+    def test_filters_follow_changes(self, index: Index) -> None:
+        source = MemorySource([document("the car broke down"), document("a car", 2, file="global/semantic/o.md")])
+        index.refresh(source)
+        self.embed(index)
+        assert len(self.found(index, "automobile")) == 2
+        source.put("global/semantic/things.md", [document("the car broke down", trust="forgotten")])
+        index.refresh(source)
+        assert self.found(index, "automobile") == ["a car"]
+        source.remove("global/semantic/o.md")
+        index.refresh(source)
+        assert self.found(index, "automobile") == []
+        source.put("global/semantic/things.md", [document("the car broke down")])
+        index.refresh(source)
+        assert self.found(index, "automobile") == ["the car broke down"]
+        assert self.embed(index) == (0, 0)
+
+    def test_a_changed_text_is_found_by_its_new_meaning_alone(self, index: Index) -> None:
+        source = source_of("the car broke down", "lunch was good")
+        index.refresh(source)
+        self.embed(index)
+        self.found(index, "automobile")
+        source.put("global/semantic/things.md", [document("the socket broke down")])
+        index.refresh(source)
+        assert self.embed(index) == (1, 0)
+        assert self.found(index, "port")[:1] == ["the socket broke down"]
+        assert self.found(index, "automobile") == []
+
+    @pytest.mark.parametrize("text", ["", "?!", "*", "\0", "\ud800", "🚀", "a" * 5000])
+    def test_no_query_raises(self, index: Index, text: str) -> None:
+        index.refresh(source_of("some text", "🚀", ""))
+        self.embed(index)
+        index.search(Query(text, vectors=True))
+
+    def test_a_rebuild_gives_the_same_answers_and_embeds_nothing(self, index: Index) -> None:
+        source = source_of("the car broke down", "a gateway listens", "lunch was good")
+        index.refresh(source)
+        self.embed(index)
+        before = index.search(Query("proxy automobile", vectors=True))
+        assert index.rebuild(source).rebuilt
+        assert self.embed(index) == (0, 0)
+        assert index.search(Query("proxy automobile", vectors=True)) == before
+
+    def test_another_model_embeds_anew_and_the_old_vectors_go(self, tmp_path: Path) -> None:
+        source = source_of("the car broke down", "lunch was good")
+        for embedder in (Hashed(384), Hashed(768), Hashed(384)):
+            index = self.make(tmp_path, embedder)
+            index.refresh(source)
+            assert self.found(index, "lunch")[:1] == ["lunch was good"]
+            assert self.embed(index) == (2, 0)
+            assert self.found(index, "automobile")[:1] == ["the car broke down"]
+            index.close()

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.index.conformance import IndexConformance, document, source_of
+from tests.index.conformance import IndexConformance, VectorConformance, document, source_of
 from tests.index.memory_source import MemorySource
+from tests.index.standin import Hashed
 
 from lamina.index import tables
 from lamina.index.base import Query
@@ -34,6 +35,24 @@ class TestInMemory(IndexConformance):
     def test_it_says_that_it_lives_in_memory(self, index: Embedded) -> None:
         index.refresh(source_of("text"))
         assert index.in_memory
+
+
+class TestVectors(VectorConformance):
+    def make(self, home: Path, embedder: Hashed) -> Embedded:
+        return Embedded(home, embedder=embedder)
+
+    def embed(self, index: Embedded) -> tuple[int, int]:
+        return index.embed()
+
+
+class TestVectorsInMemory(TestVectors):
+    """A disk that takes neither an index nor vectors."""
+
+    def make(self, home: Path, embedder: Hashed) -> Embedded:
+        (home / "file").write_text("in the way")
+        return Embedded(home / "file" / "index", embedder=embedder)
+
+    test_another_model_embeds_anew_and_the_old_vectors_go = None
 
 
 def texts(index: Embedded, query: str) -> list[str]:

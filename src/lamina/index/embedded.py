@@ -175,9 +175,13 @@ class Embedded:
                 fresh.close()
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the databases."""
         if self._meanings is not None:
             self._meanings.close()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Close the database of words."""
         if self._db is not None:
             self._db.close()
         self._db = self._lookup = self._inode = self._known = None
@@ -225,7 +229,7 @@ class Embedded:
         """Have a live connection to the file that is there now; returns why there is none."""
         if self._db is not None and (self.in_memory or self._inode == _inode(self._path)):
             return ""
-        self.close()
+        self._leave()
         for _ in range(5):
             before = _inode(self._path)
             if before is None:
@@ -234,15 +238,15 @@ class Embedded:
                 with _Sense():
                     self._connect(self._path)
                     if not tables.fits(self._live()):
-                        self.close()
+                        self._leave()
                         return "of another version"
             except sqlite3.DatabaseError as problem:
-                self.close()
+                self._leave()
                 return f"locked or damaged: {problem}"
             if _inode(self._path) == before:
                 self._inode = before
                 return ""
-            self.close()
+            self._leave()
         return "replaced all the time"
 
     def _connect(self, path: str) -> None:
@@ -330,7 +334,7 @@ class Embedded:
     # building
 
     def _recover(self, source: Source, problem: sqlite3.DatabaseError) -> Changes:
-        self.close()
+        self._leave()
         return self._build(source, self._open() or f"damaged: {problem}", anyway=True)
 
     def _build(self, source: Source, reason: str, *, anyway: bool = False) -> Changes:
@@ -341,7 +345,7 @@ class Embedded:
                 if (not anyway or before != _inode(self._path)) and not self._open():
                     return self._transact(source, look_at(source, None, self._clock(), self._version()))
                 changes = self._fill_file(source)
-                self.close()
+                self._leave()
                 if self._open():
                     return self._fill_memory(source)._replace(rebuilt=reason)
                 return changes._replace(rebuilt=reason)
@@ -360,7 +364,7 @@ class Embedded:
             changes = self._fill(db, source)
         finally:
             db.close()
-        self.close()
+        self._leave()
         _sync(beside)
         os.chmod(beside, 0o600)  # noqa: PTH101
         if os.path.isdir(self._path):  # noqa: PTH112
@@ -370,7 +374,7 @@ class Embedded:
         return changes
 
     def _fill_memory(self, source: Source) -> Changes:
-        self.close()
+        self._leave()
         self._connect(":memory:")
         return self._fill(self._live(), source)
 
