@@ -133,7 +133,7 @@ def test_the_shapes_that_programs_rely_on(lamina):
     status = lamina("status", "--json").json
     assert set(status) == {
         "root", "schema_version", "workspaces", "entries", "notes", "sync", "models", "events", "saved", "paused",
-        "capture_off", "vectors",
+        "capture_off", "vectors", "resident",
         "due", "system_doc_stale", "workspace",
     }  # fmt: skip
     assert set(status["notes"]) == {"pending", "needs_review", "failed"}

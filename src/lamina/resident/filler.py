@@ -22,8 +22,12 @@ _BATCH_S = 0.15
 _NICE = 10
 
 
-class Stopped(Exception):
+class _Stopped(Exception):
     """The process is to end."""
+
+
+class _Renewed(Exception):
+    """The settings name another embedder by now."""
 
 
 class Gentle:
@@ -69,6 +73,7 @@ class Filler:
         self._done: object = None
         self._stop = threading.Event()
         self._wake = threading.Event()
+        self._renewed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lamina-vectors", daemon=True)
 
     def start(self) -> None:
@@ -87,8 +92,7 @@ class Filler:
 
     def renew(self) -> None:
         """Go on with another embedder."""
-        self._done = None
-        self._index = None
+        self._renewed.set()
         self.wake()
 
     def _run(self) -> None:
@@ -97,17 +101,29 @@ class Filler:
         while not self._stop.is_set():
             try:
                 self._fill()
-            except Stopped:
+            except _Renewed:
+                continue
+            except _Stopped:
                 break
             except (errors.LaminaError, OSError) as problem:
                 self._failed(str(problem))
             self._wake.wait(_LOOK_S)
             self._wake.clear()
+        self._close()
+
+    def _close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+        self._index = self._done = None
 
     def _fill(self) -> None:
+        if self._renewed.is_set():
+            self._renewed.clear()
+            self._close()
         index = self._index or self._open()
         self._index = index
         if index is None:
+            self.missing = 0
             return
         index.refresh(self._source)
         version = index.version
@@ -120,4 +136,6 @@ class Filler:
     def _told(self, done: int, of: int) -> None:
         self.missing = of - done
         if self._stop.is_set():
-            raise Stopped
+            raise _Stopped
+        if self._renewed.is_set():
+            raise _Renewed

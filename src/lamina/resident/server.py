@@ -47,6 +47,7 @@ class Server:
         clock: Callable[[], datetime] = utc_now,
         idle_s: float | None = None,
         embedder: Embedder | None = None,
+        look_s: float = LOOK_S,
     ) -> None:
         self.root = root
         self.path = socket_path(root, env)
@@ -54,6 +55,7 @@ class Server:
         self._clock = clock
         self._idle_s = idle_s
         self._embedder = embedder
+        self._look_s = look_s
         self._asked = time.monotonic()
         self._stop = threading.Event()
         self._slots = threading.BoundedSemaphore(AT_ONCE)
@@ -84,7 +86,7 @@ class Server:
         with selectors.DefaultSelector() as waiting:
             waiting.register(listener, selectors.EVENT_READ)
             while not self._stop.is_set():
-                if waiting.select(min(LOOK_S, self._idle_s or LOOK_S)):
+                if waiting.select(min(self._look_s, self._idle_s or self._look_s)):
                     self._accept(listener, warm)
                 elif self._is_over(own):
                     return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from lamina.interfaces.cli.arguments import command, open_memory, open_reading
 
 TYPE_CHECKING = False
@@ -44,7 +46,8 @@ def status(arguments: list[str], out: Output) -> int:
         "What the store holds, what is waiting and what is due.",
         examples=("lamina status", "lamina status --json"),
     )
-    facts = open_reading(parser.options(arguments), out).status()
+    memory = open_reading(parser.options(arguments), out)
+    facts = memory.status() | {"resident": resident(memory)}
     out.result(facts, render_status(facts))
     return 0
 
@@ -72,9 +75,19 @@ def render_status(facts: Mapping[str, Any]) -> str:
     ]
     if facts["vectors"]["vectors"] or facts["vectors"]["problem"]:
         lines.insert(4, f"vectors     {vectors_told(facts['vectors'])}")
+    if facts["resident"]:
+        lines.insert(4, f"search      kept warm by lamina serve, process {facts['resident']}")
     if facts["system_doc_stale"]:
         lines.append("SYSTEM.md   out of date; `lamina tick` writes it anew")
     return "\n".join(lines)
+
+
+def resident(memory: Memory) -> int | None:
+    """Return the number of the process that keeps this store's search warm, None if there is none."""
+    from lamina.resident.client import ask
+
+    answer = ask(memory.standpoint, {"do": "ping"}, env=os.environ) if memory.exists else None
+    return answer and int(answer["pid"])
 
 
 def vectors_told(facts: Mapping[str, Any]) -> str:
