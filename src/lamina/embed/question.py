@@ -30,4 +30,5 @@ def ask(embedder: Embedder, text: str, worth: Mapping[str, float]) -> Vectors:
     """
     if worth and isinstance(embedder, Weighing):
         return embedder.weigh(text, worth)
-    return embedder.embed([text], query=True)[0]
+    row: Vectors = embedder.embed([text], query=True)[0]
+    return row

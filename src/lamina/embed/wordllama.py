@@ -54,7 +54,8 @@ class WordLlama:
         for word, value in worth.items():
             ids = self._tokenizer.encode(base.clean(word), add_special_tokens=False).ids
             total += value * self._table.take(ids, axis=0, mode="clip").sum(axis=0)
-        return base.normalise(total)[0] if total.any() else self.embed([text])[0]
+        row: Vectors = base.normalise(total)[0] if total.any() else self.embed([text])[0]
+        return row
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

@@ -87,7 +87,7 @@ def load_set(folder: Path) -> list[Corpus]:
 
 
 def load_locomo(path: Path) -> list[Corpus]:
-    """Read conversations of LoCoMo: one corpus each, turns with speaker and day, captions of images included."""
+    """Read conversations of LoCoMo: one corpus each, turns with speaker, day and images' captions."""
     corpora = []
     for at, sample in enumerate(_json(path, list)):
         where = f"{path}: conversation {at}"
@@ -110,7 +110,9 @@ def load_beam(folder: Path) -> list[Corpus]:
     """Read chats of BEAM: a folder with chat.json and probing_questions.json, or one of such folders."""
     parts = [folder] if (folder / "chat.json").is_file() else sorted(_beam_chats(folder), key=_by_number)
     if not parts:
-        raise NoSuchFile(f"{folder}: no chat.json in it or below", "name the folder of one chat or of several")
+        raise NoSuchFile(
+            f"{folder}: no chat.json in it or below", "name the folder of one chat or of several"
+        )
     corpora = []
     for part in parts:
         units = list(_beam_turns(part / "chat.json"))
@@ -148,7 +150,9 @@ def load_longmemeval(path: Path) -> list[Corpus]:
                     gold.add(unit.id)
         if name.endswith("_abs"):
             gold.clear()
-        asked = Question(name, str(each.get("question", "")), frozenset(gold), str(each.get("question_type", "")))
+        asked = Question(
+            name, str(each.get("question", "")), frozenset(gold), str(each.get("question_type", ""))
+        )
         corpora.append(_corpus(name, units, [asked], _day(str(each.get("question_date", "")))))
     return corpora
 
@@ -273,11 +277,15 @@ def _json(path: Path, kind: type) -> Any:
     except (OSError, ValueError) as problem:
         raise BadInput(f"{path}: not readable as JSON: {problem}", "check the file") from None
     if not isinstance(data, kind):
-        raise BadInput(f"{path}: a {kind.__name__} is expected at the top", "check that it is the released file")
+        raise BadInput(
+            f"{path}: a {kind.__name__} is expected at the top", "check that it is the released file"
+        )
     return data
 
 
 def _field(each: Any, name: str, where: str, kind: Any) -> Any:
     if not isinstance(each, dict) or not isinstance(each.get(name), kind):
-        raise BadInput(f"{where}: {name!r} is missing or of another type", "check that it is the released file")
+        raise BadInput(
+            f"{where}: {name!r} is missing or of another type", "check that it is the released file"
+        )
     return each[name]

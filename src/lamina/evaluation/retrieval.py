@@ -106,9 +106,9 @@ def eval_retrieval(
         progress(at, len(corpora))
         chosen = [q for n, q in enumerate(corpus.questions, number) if half is None or n % 2 == half]
         number += len(corpus.questions)
-        seconds, more = _asked(corpus, chosen, embedder)
+        seconds, asked = _asked(corpus, chosen, embedder)
         index_s += seconds
-        rankings += more
+        rankings += asked
     unit = corpora[0].unit if corpora else "turn"
     engines = ["words"] if embedder is None else ["words", "vectors"]
     turns = [each.by_turn for each in rankings if each.question.turns]
@@ -148,7 +148,7 @@ def figures(rankings: Sequence[Ranking]) -> dict[str, Any]:
 def _asked(
     corpus: Corpus, questions: Iterable[Question], embedder: Embedder | None
 ) -> tuple[float, list[Ranking]]:
-    """Index a corpus in a folder of its own and ask; returns the seconds it took to index, and the rankings."""
+    """Index a corpus in a folder of its own and ask; returns the seconds of indexing, and the rankings."""
     session_of = {unit.id: unit.session for unit in corpus.units}
     with tempfile.TemporaryDirectory(prefix="lamina-eval-") as folder:
         index = Embedded(Path(folder) / "index", embedder=embedder)
@@ -187,7 +187,10 @@ def render_retrieval(result: Mapping[str, Any]) -> str:
     lines.append("  ".join([" " * width, *(f"{name:>9}" for name in names)]))
     lines += ["  ".join([f"{name:{width}}", *(f"{row[each]:>9}" for each in names)]) for name, row in rows]
     times = result["query_ms"]
-    lines += ["", f"indexed in {result['index_s']} s, asked in {times['p50']} ms (p50) to {times['p95']} ms (p95)"]
+    lines += [
+        "",
+        f"indexed in {result['index_s']} s, asked in {times['p50']} ms (p50) to {times['p95']} ms (p95)",
+    ]
     return "\n".join(lines)
 
 

@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lamina.index.base import Document, Match
     from lamina.index.engine import Index
+    from lamina.pipeline.when import Span
 
 SNIPPET = 320
 _DEPTH = 80
@@ -34,9 +35,15 @@ _FRESHNESS = {"fresh": 1.0, "aging": 0.97, "stale": 0.88, "expired": 0.7, "unver
 _IMPORTANCE = {1: 0.92, 2: 0.96, 3: 1.0, 4: 1.04, 5: 1.08}
 _HERE, _ELSEWHERE = 1.05, 0.95
 _RECENT, _RECENT_DAYS = 0.05, 60
+_THEN = 1.25  # it is of the days that the query speaks of
 _NAMED = 4.0  # the query is this entry's id
 _SAME_TOPIC, _SAME_LAYER = 0.97, 0.99
 _PLACES = 500  # of words in one text, to find where most stand together
+_TIMES = frozenset(
+    "day days week weeks month months year years ago yesterday january february march april may june july "
+    "august september october november december jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_TIME_SIGNS = frozenset("月日号號天周週年前昨去禮礼期월주달년일제")
 _FREE = 3  # so many of one topic or layer cost nothing
 
 
@@ -117,9 +124,10 @@ def search(index: Index, query: Query, *, today: Date, here: Scope | None = None
     answer = index.search(query._replace(limit=max(_DEPTH, 5 * query.limit)))
     best = max((match.score for match in answer.matches), default=0.0)
     fitting = [match for match in answer.matches if match.score >= _TAIL * best]
-    rough = _sorted(_weigh(match, query.text, today, here, exact=False) for match in fitting)
+    then = _days_meant(query.text, today)
+    rough = _sorted(_weigh(match, query.text, today, here, then, exact=False) for match in fitting)
     chosen = _mixed(rough, 2 * query.limit)
-    weighed = _sorted(_weigh(each.match, query.text, today, here) for each in chosen)
+    weighed = _sorted(_weigh(each.match, query.text, today, here, then) for each in chosen)
     needles = _needles(query.text)
     hits = [_hit(each, needles) for each in _mixed(weighed, query.limit)]
     return Found(
@@ -156,7 +164,23 @@ def _sorted(weighed: Iterable[_Weighed]) -> list[_Weighed]:
     return sorted(weighed, key=lambda each: -each.score)
 
 
-def _weigh(match: Match, text: str, today: Date, here: Scope | None, *, exact: bool = True) -> _Weighed:
+def _days_meant(text: str, today: Date) -> Span | None:
+    """Return the days that a query speaks of; what certainly names none costs next to nothing."""
+    lower = text.lower()
+    if not (
+        _TIMES & set(lower.replace("?", " ").replace(",", " ").split())
+        or _TIME_SIGNS & set(lower)
+        or ("20" in lower and "-" in lower)
+    ):
+        return None
+    from lamina.pipeline.when import days_meant
+
+    return days_meant(lower, today)
+
+
+def _weigh(
+    match: Match, text: str, today: Date, here: Scope | None, then: Span | None, *, exact: bool = True
+) -> _Weighed:
     document = match.document
     grade = grade_of(document, today, exact=exact)
     weights = {
@@ -164,7 +188,7 @@ def _weigh(match: Match, text: str, today: Date, here: Scope | None, *, exact: b
         "freshness": _FRESHNESS.get(grade.grade, 1.0),
         "importance": _IMPORTANCE.get(document.importance, 1.0),
         "scope": _scope_weight(document.scope, here),
-        "time": _time_weight(document.date, today),
+        "time": _time_weight(document.date, today) if then is None else _then_weight(document.date, then),
         "id": _NAMED if _is_named(document, text) else 1.0,
     }
     return _Weighed(match, match.score * prod(weights.values()), weights, grade)
@@ -203,6 +227,10 @@ def _time_weight(day: Date | None, today: Date) -> float:
         return 1.0
     age = max(0, (today - day).days)
     return 1.0 + _RECENT * float(0.5 ** (age / _RECENT_DAYS))
+
+
+def _then_weight(day: Date | None, then: Span) -> float:
+    return _THEN if day is not None and then.first <= day <= then.last else 1.0
 
 
 def _mixed(weighed: Sequence[_Weighed], limit: int) -> Iterable[_Weighed]:

@@ -35,10 +35,10 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     """Measure the whole way, the search alone, or whether Lamina behaves as it says."""
     parser = command(
         name,
-        "Measure Lamina. `pipeline`: sessions become transcripts, transcripts memories, memories answers, beside "
-        "plain full text search over the raw turns. `retrieval`: how much of the evidence of questions the search "
-        "finds, on Lamina's own set or on one that you have. `behaviour`: cases of ranking, freshness, forgetting, "
-        "the card and workspaces that must hold.",
+        "Measure Lamina. `pipeline`: sessions become transcripts, transcripts memories, memories answers, "
+        "beside plain full text search over the raw turns. `retrieval`: how much of the evidence of questions "
+        "the search finds, on Lamina's own set or on one that you have. `behaviour`: cases of ranking, "
+        "freshness, forgetting, the card and workspaces that must hold.",
         examples=(
             "lamina eval retrieval",
             "lamina eval retrieval --locomo locomo10.json --json",
@@ -61,12 +61,16 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         nargs="?",
         help="pipeline: questions.json (default: beside the sessions)",
     )
-    parser.add_argument("--set", metavar="DIR", type=Path, help="retrieval: a set of the shape of Lamina's own")
+    parser.add_argument(
+        "--set", metavar="DIR", type=Path, help="retrieval: a set of the shape of Lamina's own"
+    )
     parser.add_argument("--locomo", metavar="FILE", type=Path, help="retrieval: conversations of LoCoMo")
     parser.add_argument("--beam", metavar="DIR", type=Path, help="retrieval: one chat of BEAM, or several")
     parser.add_argument("--longmemeval", metavar="FILE", type=Path, help="retrieval: LongMemEval")
     parser.add_argument("--embedder", metavar="NAME", help="retrieval: as the setting; `none` for words only")
-    parser.add_argument("--half", metavar="0|1", type=int, choices=(0, 1), help="retrieval: every other question")
+    parser.add_argument(
+        "--half", metavar="0|1", type=int, choices=(0, 1), help="retrieval: every other question"
+    )
     parser.add_argument("--only", metavar="NAME", help="behaviour: one axis or case")
     options = parser.options(arguments)
     for option, kind in _BELONGS.items():
@@ -78,7 +82,9 @@ def run(name: str, arguments: list[str], out: Output) -> int:
 def pipeline(options: argparse.Namespace, out: Output) -> int:
     """Measure the whole way from transcripts to answers."""
     if options.sessions is None:
-        raise UsageError("`lamina eval pipeline` needs a file of sessions", "name sessions.json or its folder")
+        raise UsageError(
+            "`lamina eval pipeline` needs a file of sessions", "name sessions.json or its folder"
+        )
     from lamina.pipeline.evaluate import eval_pipeline
 
     figures = eval_pipeline(options.sessions, options.questions)
