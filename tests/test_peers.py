@@ -208,6 +208,15 @@ def test_words_alone_are_no_peer():
     assert "**" not in text
 
 
+def test_a_process_that_keeps_search_warm_is_told_below_the_costs():
+    lamina = measured("lamina")
+    text = table.report([lamina._replace(costs=lamina.costs._replace(kept_warm=(0.09, 200.0)))])
+    assert (
+        "lamina: 0.09 s for a cold search while its own process keeps search warm; that process takes 200 MB."
+        in text
+    )
+
+
 def test_servers_stand_in_a_table_of_their_own():
     text = table.report([measured("lamina", handshake=Handshake(0.1, 0.2, 14, 900))])
     assert "| lamina | 0.10 s | 0.20 s | 14 | 900 |" in text

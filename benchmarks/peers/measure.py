@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import statistics
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +23,10 @@ Say = Callable[[str], None]
 
 
 class Costs(NamedTuple):
-    """Seconds, milliseconds and MB; None where a tool has no such step."""
+    """Seconds, milliseconds and MB; None where a tool has no such step.
+
+    `kept_warm`: a cold search while a process keeps search warm, and the peak memory of that process.
+    """
 
     index_s: float | None
     update_s: float | None
@@ -33,6 +35,7 @@ class Costs(NamedTuple):
     index_mb: float | None
     search_mb: float
     disk_mb: float
+    kept_warm: tuple[float, float] | None = None
 
 
 class Measured(NamedTuple):
@@ -60,6 +63,7 @@ class Taken(NamedTuple):
     warm_ms: Sequence[float]
     shown: Sequence[tuple[str, Shown]]
     failed: int
+    kept_warm: tuple[float, float] | None = None
 
 
 def measure(
@@ -104,13 +108,14 @@ def _one(tool: Tool, corpus: Corpus, here: Here, say: Say, *, first: bool) -> Ta
     built = run(tool.index(here), env, here.folder) if tool.index else None
     say(f"{tool.title}: asking {len(corpus.questions)} questions")
     cold = _cold(tool, here, env, corpus.questions) if first else []
+    kept_warm = _kept_warm(tool, here, env, corpus.questions) if first and tool.resident else None
     disk = _disk_mb(here.folder / tool.kept) if tool.index else 0.0
     warm, shown, failed, peak = _ask_all(tool, here, env, corpus.questions, Places(turns))
     changed = _update_all(tool, here, env, turns) if first else []
     return Taken(
         built.seconds if built else None,
         built.peak_mb if built else None,
-        cold, changed, peak, disk, warm, shown, failed,
+        cold, changed, peak, disk, warm, shown, failed, kept_warm,
     )  # fmt: skip
 
 
@@ -122,9 +127,20 @@ def _lay_out(tool: Tool, here: Here, env: Mapping[str, str], turns: Sequence[Tur
 
 
 def _cold(tool: Tool, here: Here, env: Mapping[str, str], questions: Sequence[Question]) -> list[float]:
-    """Time whole processes; the first one, which compiles and fills caches, does not count."""
+    """Time whole processes; the first one, which compiles and fills caches, does not count.
+
+    The least of several is what the tool needs; the others waited for something else on the machine, too.
+    """
     asked = [each.text for each in questions[: COLD + 1]]
     return [run(tool.cold(here, text), env, here.folder).seconds for text in asked][1:]
+
+
+def _kept_warm(
+    tool: Tool, here: Here, env: Mapping[str, str], questions: Sequence[Question]
+) -> tuple[float, float]:
+    with Worker(tool.resident(here), env, here.folder, "resident") as resident:
+        resident.hear()
+        return min(_cold(tool, here, env, questions)), resident.peak_mb()
 
 
 def _ask_all(
@@ -198,12 +214,13 @@ def _summed(tool: Tool, taken: Sequence[Taken], greeted: Handshake | str) -> Mea
     updates = [each for one in taken for each in one.update_s]
     costs = Costs(
         sum(one.index_s for one in taken) if tool.index else None,
-        statistics.median(updates) if updates else None,
-        statistics.median(cold),
+        min(updates) if updates else None,
+        min(cold),
         middle_and_high([each for one in taken for each in one.warm_ms]),
         max(one.index_mb for one in taken) if tool.index else None,
         max(one.search_mb for one in taken),
         sum(one.disk_mb for one in taken),
+        taken[0].kept_warm,
     )
     whole = quality(shown for kind in by_kind.values() for shown in kind)
     kinds = {kind: quality(by_kind[kind]) for kind in sorted(by_kind)} if len(by_kind) > 1 else {}

@@ -47,7 +47,7 @@ def notes(measured: Sequence[Measured], endpoint_mb: float, corpora: int) -> lis
         "A ratio is to Lamina's figure in the same run; bold means better than Lamina.",
         "recall@10 counts all turns in ten results; recall in the first 10 turns stops at ten turns.",
         "A result shows a turn if it holds all of its wording, half of it, or 200 characters in a row.",
-        "Index, changed file and cold search are processes started anew; the last two are medians of three.",
+        "Index, changed file and cold search are processes started anew; of the last two the best of three.",
         "For a tool whose search brings the index up to date, the changed file is timed with that search.",
         "Warm is one search after another in one process. Times are wall clock. Memory is the peak (VmHWM).",
     ]

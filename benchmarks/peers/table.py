@@ -141,6 +141,16 @@ def by_language(measured: Sequence[Measured]) -> list[str]:
     return lines
 
 
+def warmed(measured: Iterable[Measured]) -> list[str]:
+    """Tell what a search costs the tool's own command while a process of the tool keeps search warm."""
+    return [
+        f"\n{each.title}: {seconds(each.costs.kept_warm[0])} for a cold search while its own process keeps "
+        f"search warm; that process takes {megabytes(each.costs.kept_warm[1])}."
+        for each in measured
+        if each.costs.kept_warm
+    ]
+
+
 def report(measured: Sequence[Measured]) -> str:
     """Return all tables of one set, what beats Lamina, and what could not be measured."""
     done = [each for each in measured if not each.reason]
@@ -151,7 +161,7 @@ def report(measured: Sequence[Measured]) -> str:
     languages = by_language(done)
     if languages:
         parts.append(["### hit@5 / recall@10 by language", "", *languages])
-    parts.append(["### Costs", "", *table(COSTS, done, own)])
+    parts.append(["### Costs", "", *table(COSTS, done, own), *warmed(done)])
     if served:
         parts.append(["### MCP servers", "", *table(SERVER, served, own_server)])
     wins = beaten((*QUALITY, *COSTS), done, own) + beaten(SERVER, served, own_server)

@@ -48,7 +48,8 @@ class Tool(NamedTuple):
     """One line of the table. `update` gets the changed page, `cold` the question; `kept` is measured as disk.
 
     Without an `index` nothing is built, without an `update` a search itself sees what changed. `endpoint`
-    says that it asks the embedding endpoint. `note` is printed below the table.
+    says that it asks the embedding endpoint, `resident` starts a process of the tool's own that keeps search
+    warm for its command. `note` is printed below the table.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Tool(NamedTuple):
     prepare: bool = False
     endpoint: bool = False
     mcp: Command | None = None
+    resident: Command | None = None
     note: str = ""
 
 
@@ -160,6 +162,7 @@ TOOLS = (
         kept="store/index",
         prepare=True,
         mcp=lambda here: _lamina(here, "mcp"),
+        resident=lambda here: _lamina(here, "serve", "--json"),
         note="words and its built-in embedder, which is better than the one that all others share.",
     ),
     Tool(
