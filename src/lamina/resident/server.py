@@ -68,10 +68,10 @@ class Server:
             warm = Warm(self.root, env=self._env, clock=self._clock, embedder=self._embedder)
             try:
                 warm.prepare()
-                with _listening(self.path) as listener:
+                with _listening(self.path) as (listener, own):
                     warm.filler.start()
                     ready({"socket": self.path, "pid": os.getpid(), **warm.state()})
-                    self._loop(listener, warm)
+                    self._loop(listener, own, warm)
             except KeyboardInterrupt:
                 self._stop.set()
             finally:
@@ -81,8 +81,7 @@ class Server:
         """End within moments."""
         self._stop.set()
 
-    def _loop(self, listener: socket.socket, warm: Warm) -> None:
-        own = os.lstat(self.path).st_ino
+    def _loop(self, listener: socket.socket, own: int, warm: Warm) -> None:
         with selectors.DefaultSelector() as waiting:
             waiting.register(listener, selectors.EVENT_READ)
             while not self._stop.is_set():
@@ -195,29 +194,38 @@ def _ending() -> Iterator[None]:
 
 
 @contextmanager
-def _listening(path: str) -> Iterator[socket.socket]:
-    """Have a socket at `path` that only this user may open; what a killed process left there goes."""
-    folder = os.path.dirname(path)  # noqa: PTH120
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-        with suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
-        with socket.socket(socket.AF_UNIX) as listener:
-            mask = os.umask(0o177)
-            try:
-                listener.bind(path)
-            finally:
-                os.umask(mask)
-            listener.listen(AT_ONCE)
-            listener.setblocking(False)
-            if not is_private(path):
-                raise errors.UnsafePath(f"{folder} is open to others", f"chmod 700 {folder}, if it is yours")
-            try:
-                yield listener
-            finally:
-                with suppress(OSError):
+def _listening(path: str) -> Iterator[tuple[socket.socket, int]]:
+    """Have a socket at `path` that only this user may open, with its file's number; it goes in the end."""
+    listener = socket.socket(socket.AF_UNIX)
+    with listener:
+        try:
+            own = _bind(listener, path)
+        except OSError as problem:
+            reason = problem.strerror or problem
+            hint = "searching works without it"
+            raise errors.UnwritableStore(f"no socket can be made at {path} ({reason})", hint) from problem
+        try:
+            yield listener, own
+        finally:
+            with suppress(OSError):
+                if os.lstat(path).st_ino == own:
                     os.unlink(path)  # noqa: PTH108
-    except OSError as problem:
-        raise errors.UnwritableStore(
-            f"no socket can be made at {path} ({problem.strerror or problem})", "searching works without"
-        ) from problem
+
+
+def _bind(listener: socket.socket, path: str) -> int:
+    """Take the place of what a killed process left."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108
+    mask = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(mask)
+    if not is_private(path):
+        os.unlink(path)  # noqa: PTH108
+        raise errors.UnsafePath(f"{folder} is open to others", f"chmod 700 {folder}, if it is yours")
+    listener.listen(AT_ONCE)
+    listener.setblocking(False)
+    return os.lstat(path).st_ino

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lamina import errors
 from lamina.index.base import Query
-from lamina.index.embedded import Embedded
+from lamina.index.embedded import VECTORS, Embedded
 from lamina.index.source import StoreSource, index_home
 from lamina.memory.opened import open_parts
 from lamina.memory.reading import Reading
@@ -57,16 +57,13 @@ class Warm:
         self._index, self.embedder = self._made(self._own())
         self.filler = Filler(self._root, self._another, self._failed)
 
-    def prepare(self) -> str:
-        """Load all that the first question would wait for; returns why there are no vectors, or ""."""
+    def prepare(self) -> None:
+        """Load all that the first question would wait for."""
         self._index.refresh(StoreSource(self._root))
-        if self.embedder is None:
-            return self._why
-        try:
-            self._index.search(Query("warm up", vectors=True))
-        except errors.EmbedderUnavailable as problem:
-            self._rest(problem.message)
-        return self._why
+        if self.embedder is not None:
+            answer = self._index.search(Query("warm up", vectors=True))
+            if VECTORS not in answer.engines:
+                self._rest("; ".join(answer.notes))
 
     def search(self, request: Json) -> Found:
         """Answer a question as a cold process would, by vectors as well; raises Elsewhere and LaminaError."""
@@ -80,7 +77,7 @@ class Warm:
             embed_s=2.0 if asked else 0.0,
             **request.get("filters") or {},
         )
-        if ready and "vectors" not in found.engines:
+        if ready and VECTORS not in found.engines:
             self._rest("; ".join(found.notes))
         self.filler.wake()
         if self.filler.missing and not asked:

@@ -87,7 +87,7 @@ def resident(memory: Memory) -> int | None:
     from lamina.resident.client import ask
 
     answer = ask(memory.standpoint, {"do": "ping"}, env=os.environ) if memory.exists else None
-    return answer and int(answer["pid"])
+    return int(answer["pid"]) if answer else None
 
 
 def vectors_told(facts: Mapping[str, Any]) -> str:
