@@ -159,6 +159,23 @@ def test_another_embedder_takes_over_when_it_has_all_and_words_answer_meanwhile(
     assert new.search("Redis", vectors=True).notes == ()
 
 
+def test_a_model_that_another_one_drove_out_comes_back_unmixed(site, database):
+    site.filled().close()
+    one, two = using(site, Bag(64)), using(site, Bag(48))
+    assert one.embed() == (5, 0)
+    assert two.embed() == (5, 0)
+    assert models(database) == {"bag-48": 5}
+    assert one.embed() == (5, 0)
+    assert models(database) == {"bag-64": 5}
+    third = using(site, Bag(32))
+    third.embed()
+    two.remember("Written while three models share the file")
+    assert [each.embed()[1] for each in (two, one)] == [0, 0]
+    with sqlite3.connect(database) as db:
+        assert {len(code) for (code,) in db.execute("SELECT code FROM vector")} == {64}
+    db.close()
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -65,7 +65,7 @@ class Embedded:
         self._source: Source | None = None
         self._one = RLock()  # threads of a server take turns: they share one transaction
         self._known: tuple[int, Mapping[str, tables.Known]] | None = None
-        self._meanings = None if embedder is None else _meanings(home, embedder)
+        self._meanings = None if embedder is None else _meanings(home, embedder, wait_s)
 
     @property
     def in_memory(self) -> bool:
@@ -133,14 +133,6 @@ class Embedded:
                 return (0, 0)
         until = None if within_s is None else time.monotonic() + within_s
         return self._meanings.catch_up(partial(_Lent, self), until=until, told=told)
-
-    @property
-    def version(self) -> tuple[int, int]:
-        """A value that changes with whatever any process writes; (0, 0) where nothing is built."""
-        with self._one:
-            if self._open():
-                return (0, 0)
-            return self._version(), self._live().total_changes
 
     def coverage(self, name: str) -> tuple[int, int]:
         """Return how many texts have a vector of the embedder `name`, and how many have none."""
@@ -252,6 +244,7 @@ class Embedded:
     def _connect(self, path: str) -> None:
         self._db = sqlite3.connect(path, timeout=self._wait_s, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA secure_delete = ON")
         self._db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     # taking in changes
@@ -424,10 +417,10 @@ class _Sense:
             raise sqlite3.DatabaseError(f"it holds nonsense: {problem!r}") from problem
 
 
-def _meanings(home: os.PathLike[str] | str, embedder: Embedder) -> Meanings:
+def _meanings(home: os.PathLike[str] | str, embedder: Embedder, wait_s: float) -> Meanings:
     from lamina.index.meanings import Meanings
 
-    return Meanings(home, embedder)
+    return Meanings(home, embedder, wait_s)
 
 
 def _silent(note: str) -> Answer:

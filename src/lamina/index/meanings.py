@@ -38,8 +38,9 @@ class _Todo(NamedTuple):
 class Meanings:
     """The embedder of one index with its vectors; nothing is loaded before it is asked for."""
 
-    def __init__(self, home: os.PathLike[str] | str, embedder: Embedder) -> None:
+    def __init__(self, home: os.PathLike[str] | str, embedder: Embedder, wait_s: float = 10.0) -> None:
         self._home = home
+        self._wait_s = wait_s
         self._embedder = embedder
         self._vectors: Vectors | None = None
         self._nearest: tuple[sqlite3.Connection, Nearest] | None = None
@@ -160,13 +161,15 @@ class Meanings:
         vectors.discard()
 
     def _open(self) -> Vectors:
-        if self._vectors is not None and self._vectors.replaced:
+        if self._vectors is not None and (self._vectors.replaced or self._vectors.dropped):
             self.close()
         if self._vectors is None:
             from lamina.index.vectors import Vectors
 
             _need_numpy()
-            self._vectors = Vectors(self._home, self._embedder.name, self._embedder.dimension)
+            self._vectors = Vectors(
+                self._home, self._embedder.name, self._embedder.dimension, wait_s=self._wait_s
+            )
         return self._vectors
 
 

@@ -32,6 +32,7 @@ CREATE TABLE vector (id INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NUL
     code BLOB NOT NULL, UNIQUE (meaning, model));
 PRAGMA user_version = {_SCHEMA};
 """
+_ADD_MODEL = "INSERT OR IGNORE INTO model VALUES (?, ?, ?)"
 _FETCH = 500
 _CHUNK = 20_000
 _CACHE_KIB = 16_384
@@ -48,20 +49,30 @@ class Chunk(NamedTuple):
 class Vectors:
     """The vectors of one model in `<home>/vectors.db`; where the disk takes none, they live in memory."""
 
-    def __init__(self, home: os.PathLike[str] | str, name: str, dimension: int, *, wait_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        home: os.PathLike[str] | str,
+        name: str,
+        dimension: int,
+        *,
+        wait_s: float = 10.0,
+        read_only: bool = False,
+    ) -> None:
         self._path = os.path.join(home, NAME)  # noqa: PTH118 - as the index beside it
         self._wait_s = wait_s
+        self._read_only = read_only
+        self._name = name
         self.dimension = dimension
         self._inode: int | None = None
         self._db = self._open()
         try:
-            self._model = self._number(name)
+            self._register()
         except sqlite3.OperationalError as problem:
             if problem.sqlite_errorcode & 0xFF not in _UNWRITABLE:
                 raise
             self._db.close()
             self._inode, self._db = None, self._connect(":memory:")
-            self._model = self._number(name)
+            self._register()
 
     def close(self) -> None:
         """Close the file."""
@@ -86,6 +97,11 @@ class Vectors:
         """Whether the file that was opened is not the one that is there now."""
         return self._inode is not None and self._inode != _inode(self._path)
 
+    @property
+    def dropped(self) -> bool:
+        """Whether the file knows nothing of this model; another one may have taken over."""
+        return self._db.execute("SELECT 1 FROM model WHERE id = ?", (self._model,)).fetchone() is None
+
     def discard(self) -> None:
         """Delete the file; what it held can be made again."""
         self.close()
@@ -106,6 +122,7 @@ class Vectors:
         """Store vectors; all of them are there afterwards, or none."""
         rows = [(self._model, meaning, code.tobytes()) for meaning, code in codes.items()]
         with self._db:
+            self._db.execute(_ADD_MODEL, (self._model, self._name, self.dimension))  # if it was dropped
             self._db.executemany("INSERT OR IGNORE INTO vector (model, meaning, code) VALUES (?, ?, ?)", rows)
 
     def codes(self, ids: Sequence[int]) -> dict[int, bytes]:
@@ -192,6 +209,7 @@ class Vectors:
         try:
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            db.execute(f"PRAGMA query_only = {int(self._read_only and path == self._path)}")
             db.execute("PRAGMA secure_delete = ON")  # a purged text leaves no vector behind
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version not in (0, _SCHEMA):
@@ -204,16 +222,19 @@ class Vectors:
             raise
         return db
 
-    def _number(self, name: str) -> int:
-        """Return the model's number; it is written only if it is new, as the disk may take no writes."""
-        sql = "SELECT id FROM model WHERE name = ? AND dimension = ?"
-        row = self._db.execute(sql, (name, self.dimension)).fetchone()
-        if row is None:
-            with self._db:
-                new = "INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)"
-                self._db.execute(new, (name, self.dimension))
-            row = self._db.execute(sql, (name, self.dimension)).fetchone()
-        return int(row[0])
+    def _register(self) -> None:
+        """Have the model in the file, written only if it is new, as the disk may take no writes.
+
+        Its number is made of what it is, so it never becomes another one's.
+        """
+        from _blake2 import blake2b
+
+        said = f"{self._name}\0{self.dimension}".encode("utf-8", "replace")
+        self._model = int.from_bytes(blake2b(said, digest_size=7).digest(), "big")
+        if not self.dropped:
+            return
+        with self._db:
+            self._db.execute(_ADD_MODEL, (self._model, self._name, self.dimension))
 
 
 _CREATE = "CREATE TABLE IF NOT EXISTS"

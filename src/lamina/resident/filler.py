@@ -70,7 +70,6 @@ class Filler:
         self._open = open_index
         self._failed = failed
         self._index: Embedded | None = None
-        self._done: object = None
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._renewed = threading.Event()
@@ -114,7 +113,7 @@ class Filler:
     def _close(self) -> None:
         if self._index is not None:
             self._index.close()
-        self._index = self._done = None
+        self._index = None
 
     def _fill(self) -> None:
         if self._renewed.is_set():
@@ -126,12 +125,7 @@ class Filler:
             self.missing = 0
             return
         index.refresh(self._source)
-        version = index.version
-        if version == self._done:
-            return
         _, self.missing = index.embed(told=self._told)
-        if not self.missing:
-            self._done = version
 
     def _told(self, done: int, of: int) -> None:
         self.missing = of - done
