@@ -28,6 +28,7 @@ _SCANNED = 5_000  # texts looked through for a part of a word
 _SENTENCE = 3
 _SOURCES = 20
 _AROUND = 1_000
+_MEANT = 0.6  # of a word is found where one stands that is spelt nearly so
 _PREFIX = 0.7  # of a word is found where only a longer one stands
 
 Likeness = Callable[[Query, Mapping[str, float], Conditions], Mapping[int, float]]
@@ -110,7 +111,18 @@ class Lookup:
             if term.prefix and not forms[term.whole].rows:
                 found = self._frequency(term.prefix)
                 forms.setdefault(term.prefix, _Form(term.prefix, number, _PREFIX, found))
+                if not found:
+                    for meant in self._meant(term.text):
+                        forms.setdefault(meant, _Form(meant, number, _MEANT, self._frequency(meant)))
         return list(forms.values())
+
+    def _meant(self, word: str) -> list[str]:
+        """Return expressions for words of the store that one found nowhere was probably meant to be."""
+        from lamina.index.spelling import similar
+
+        tried = ((f'"{stem}{ending}"' for ending in ("", "e", "s", "y")) for stem in similar(self._db, word))
+        found = (next((each for each in several if self._frequency(each)), "") for several in tried)
+        return [each for each in found if each]
 
     def _worth(self, number: int, forms: Iterable[_Form]) -> float:
         """Return how rare a term is: the logarithm of rows per row with it."""
