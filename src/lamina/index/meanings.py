@@ -71,7 +71,7 @@ class Meanings:
             return self._catch_up(lend, until, told)
         except sqlite3.DatabaseError:
             with lend():
-                self._remade(self._open())
+                self._remade()
             return self._catch_up(lend, until, told)
 
     def _catch_up(
@@ -135,7 +135,7 @@ class Meanings:
         except sqlite3.DatabaseError as problem:
             if _is_away(problem):
                 raise errors.EmbedderUnavailable(f"the vectors are in use ({problem})", "try again") from problem
-            self._remade(self._open())
+            self._remade()
             return self._alike(db, query, worth, conditions)
 
     def _alike(
@@ -153,9 +153,10 @@ class Meanings:
             self._nearest = db, Nearest(db, vectors)
         return self._nearest[1].likest(ask(self._embedder, query.text, worth), conditions)
 
-    def _remade(self, vectors: Vectors) -> None:
+    def _remade(self) -> None:
         """Start anew with a file of vectors that is damaged; any other problem is raised again."""
-        if vectors.sound:
+        vectors = self._vectors
+        if vectors is None or vectors.sound:
             raise  # noqa: PLE0704 - called while a problem is handled
         self.close()
         vectors.discard()

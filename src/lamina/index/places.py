@@ -25,8 +25,9 @@ Flags = NDArray[np.bool_]
 class Places:
     """Each place is a row with the number of what it says and its vector's; places move when one goes."""
 
-    def __init__(self, vectors: Vectors, centre: Floats) -> None:
+    def __init__(self, vectors: Vectors, centre: Floats, held: int = _HELD) -> None:
         self._vectors = vectors
+        self._most = held
         self.centre = centre
         self.rows: Numbers = np.empty(0, np.int64)
         self.meanings: Numbers = np.empty(0, np.int64)
@@ -42,7 +43,7 @@ class Places:
         self._ids = np.concatenate([self._ids, ids])
         self._signs = _with_room(self._signs, after, 1)
         self._signs[:, count:after] = _packed(directions(codes) - self.centre).T
-        if self._codes is not None and after * self._vectors.dimension > _HELD:
+        if self._codes is not None and after * self._vectors.dimension > self._most:
             self._codes = None
         if self._codes is not None:
             self._codes = _with_room(self._codes, after, 0)

@@ -100,7 +100,11 @@ class Vectors:
     @property
     def dropped(self) -> bool:
         """Whether the file knows nothing of this model; another one may have taken over."""
-        return self._db.execute("SELECT 1 FROM model WHERE id = ?", (self._model,)).fetchone() is None
+        sql = "SELECT 1 FROM model WHERE id = ?"
+        try:
+            return self._db.execute(sql, (self._model,)).fetchone() is None
+        except sqlite3.DatabaseError:
+            return False  # in use or damaged: whoever asks for more will hear it
 
     def discard(self) -> None:
         """Delete the file; what it held can be made again."""
@@ -194,6 +198,8 @@ class Vectors:
             try:
                 db = self._connect(self._path)
             except sqlite3.DatabaseError as problem:
+                if getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                    raise
                 if isinstance(problem, sqlite3.OperationalError) or attempt:
                     break
                 discard(self._path)  # damaged: what it held can be made again
