@@ -18,7 +18,7 @@ from lamina.memory.reading import Reading
 
 METHODS = set(
     "search list show why log card remember decision codebase state set_state working set_working edit move forget "
-    "undo capture import_sessions pending consolidate init tick status doctor rebuild_index check_index export "
+    "undo capture import_sessions pending consolidate init tick status doctor rebuild_index check_index embed vectors export "
     "workspaces associate trust pause resume config config_value set_config workspace_of resolve_key open".split()
 )
 
