@@ -11,7 +11,7 @@ from lamina.interfaces.cli.arguments import command
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from lamina.embed.base import Embedder
@@ -85,7 +85,7 @@ def pipeline(options: argparse.Namespace, out: Output) -> int:
         raise UsageError(
             "`lamina eval pipeline` needs a file of sessions", "name sessions.json or its folder"
         )
-    from lamina.pipeline.evaluate import eval_pipeline
+    from lamina.evaluation.whole import eval_pipeline
 
     figures = eval_pipeline(options.sessions, options.questions)
     out.result(figures, str(figures["table"]))
@@ -98,9 +98,18 @@ def retrieval(options: argparse.Namespace, out: Output) -> int:
 
     name, corpora = data_of(options)
     embedder = embedder_of(options)
-    result = eval_retrieval(name, corpora, embedder, half=options.half)
+    result = eval_retrieval(name, corpora, embedder, half=options.half, progress=teller(out))
     out.result(result, render_retrieval(result))
     return 0
+
+
+def teller(out: Output) -> Callable[[int, int], None]:
+    """Return what tells how many corpora are done."""
+
+    def told(done: int, of: int) -> None:
+        out.progress(f"{done}/{of} measured")
+
+    return told
 
 
 def data_of(options: argparse.Namespace) -> tuple[str, Sequence[Corpus]]:

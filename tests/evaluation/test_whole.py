@@ -9,7 +9,7 @@ import pytest
 
 from lamina.errors import BadInput, NoSuchFile
 from lamina.index.raw import RawTexts
-from lamina.pipeline.evaluate import content, eval_pipeline, load
+from lamina.evaluation.whole import content, eval_pipeline, load
 
 SESSIONS = [
     {
