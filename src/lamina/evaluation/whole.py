@@ -135,7 +135,7 @@ def load(sessions: Path, questions: Path | None = None) -> tuple[list[Talk], lis
     return talks, asked
 
 
-_SHAPE = "`lamina eval --help` and the guide "Measuring" tell the shape of both files"
+_SHAPE = "docs/guides/measuring.md tells the shape of both files"
 
 
 def _listed(path: Path, name: str) -> list[Any]:
