@@ -1,6 +1,6 @@
 """The standard library's sqlite3 beside apsw, if that is installed: start, inserts, searches, forgetting.
 
-    python -m benchmarks.drivers [ENTRIES]       prints a Markdown table (default 20000)
+`python -m benchmarks.drivers [ENTRIES]` prints a Markdown table (default 20000).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.search import TOKENIZER, Text, cpu_ms, cpu_s, queries
 
-TABLE = 'CREATE VIRTUAL TABLE raw USING fts5 (heading, text, content=\'\', {more} tokenize="{tokenizer}")'
+TABLE = "CREATE VIRTUAL TABLE raw USING fts5 (heading, text, content='', {more} tokenize=\"{tokenizer}\")"
 SECRET = "zanzibarsecret"
 
 
@@ -82,10 +82,11 @@ def _works(driver: str, path: Path, option: str, more: str) -> str:
     if option != "secure-delete":
         return "yes"
     for n in range(50):
-        db.execute("INSERT INTO raw (rowid, heading, text) VALUES (?, 'x', ?)", (n, f"{SECRET} {n}" if n == 7 else "y"))
-    db.execute("INSERT INTO raw (raw, rowid, heading, text) VALUES ('delete', 7, 'x', ?)", (f"{SECRET} 7",))
+        said = SECRET if n == 7 else "y"
+        db.execute("INSERT INTO raw (rowid, heading, text) VALUES (?, 'x', ?)", (n, said))
+    db.execute("INSERT INTO raw (raw, rowid, heading, text) VALUES ('delete', 7, 'x', ?)", (SECRET,))
     db.close()
-    return "yes, bytes gone" if SECRET[:8].encode() not in path.read_bytes() else "no: the word is still in the file"
+    return "yes, bytes gone" if SECRET[:8].encode() not in path.read_bytes() else "no: it is still there"
 
 
 def _errors(driver: str) -> type[Exception]:

@@ -28,13 +28,15 @@ def rows(entries: int, root: Path) -> list[search.Row]:
     first = _ms(lambda: index.search(Query("warm", vectors=True)))
     question = question_ms()
     found = [
-        search.Row(entries, "all vectors, of a stand-in", f"{spent:.2f} s", f"{1e6 * spent / entries:.0f} µs each"),
+        search.Row(
+            entries, "all vectors of a stand-in", f"{spent:.2f} s", f"{1e6 * spent / entries:.0f} µs each"
+        ),
         search.Row(entries, "first search, both, vectors loaded", f"{first:.0f} ms", ""),
     ]
     for kind, texts in search.queries(search.Text(1), 100).items():
         search.warm_ms(index, texts[:10], vectors=True)
         middle, high = search.warm_ms(index, texts, vectors=True)
-        found.append(search.Row(entries, f"warm search, both, {kind}", f"{middle:.2f} ms", f"p95 {high:.2f} ms"))
+        found.append(search.Row(entries, f"warm search, both, {kind}", *_shown(middle, high)))
     found.append(search.Row(entries, "embedding the question, built-in embedder", *question))
     found += changed(entries, root, index, source)
     index.close()
@@ -77,7 +79,11 @@ def question_ms() -> tuple[str, str]:
             spent.append(_ms(lambda asked=asked, worth=worth: ask(embedder, asked, worth)))
     except errors.EmbedderUnavailable as problem:
         return ("not here", problem.message)
-    return (f"{statistics.median(spent[10:]):.2f} ms", f"p95 {statistics.quantiles(spent[10:], n=20)[-1]:.2f} ms")
+    return _shown(statistics.median(spent[10:]), statistics.quantiles(spent[10:], n=20)[-1])
+
+
+def _shown(middle: float, high: float) -> tuple[str, str]:
+    return f"{middle:.2f} ms", f"p95 {high:.2f} ms"
 
 
 def _ms(work: Callable[[], object]) -> float:

@@ -1,10 +1,10 @@
 """One million entries: that the index is built, what memory that takes, and what a search costs then.
 
-    python -m benchmarks.million [ENTRIES]       prints a Markdown table; needs 4 GB of disk and about 15 minutes
+`python -m benchmarks.million [ENTRIES]` prints a Markdown table; it needs 4 GB of disk and about 15 minutes.
 
-The store is synthetic, 50 entries a topic file; texts as in `benchmarks.search`. Each step is a process of its
-own, so that its peak of memory is its own, too. Vectors are a stand-in's with as many numbers as the built-in
-embedder's; what that one takes for a question is a line of the table of `benchmarks.search`.
+The store is synthetic, 50 entries a topic file; texts as in `benchmarks.search`. Each step is a process of
+its own, so that its peak of memory is its own, too. Vectors are a stand-in's with as many numbers as the
+built-in embedder's; what that one takes for a question is a line of the table of `benchmarks.search`.
 """
 
 from __future__ import annotations
@@ -112,19 +112,22 @@ def measure(entries: int) -> list[Row]:
     assert built["documents"] == entries
     assert embedded["left"] == 0
     rows = [
-        Row(entries, "index build from files", f"{built['cpu']:.0f} s CPU", f"{built['peak']:.0f} MB memory"),
-        Row(entries, "all vectors, of a stand-in", f"{embedded['cpu']:.0f} s CPU", f"{embedded['peak']:.0f} MB memory"),
+        Row(entries, "index build from files", f"{built['cpu']:.0f} s CPU", _mb(built)),
+        Row(entries, "all vectors of a stand-in", f"{embedded['cpu']:.0f} s CPU", _mb(embedded)),
     ]
-    for what, found in (("words", by_words), ("words and vectors", by_both)):
-        rows.append(Row(entries, f"first search, {what}", f"{found['first']:.0f} ms", f"{found['peak']:.0f} MB memory"))
-        rows += [
-            Row(entries, f"warm search, {what}, {kind}", f"{found[kind]:.1f} ms", f"p95 {found[f'{kind} p95']:.1f} ms")
-            for kind in ("rare words", "mixed words", "common words")
-        ]
+    for what, found in (("words", by_words), ("both", by_both)):
+        rows.append(Row(entries, f"first search, {what}", f"{found['first']:.0f} ms", _mb(found)))
+        for kind in ("rare words", "mixed words", "common words"):
+            middle, high = f"{found[kind]:.1f} ms", f"p95 {found[f'{kind} p95']:.1f} ms"
+            rows.append(Row(entries, f"warm search, {what}, {kind}", middle, high))
     named = ("one changed file, words", "its vectors", "the first search after it, both")
     rows += [Row(entries, what, f"{changed[f'step {n}']:.0f} ms", "") for n, what in enumerate(named)]
     rows += [Row(entries, f"{name} on disk", f"{size[name]:.0f} MB", "") for name in sorted(size)]
     return rows
+
+
+def _mb(found: dict[str, float]) -> str:
+    return f"{found['peak']:.0f} MB memory"
 
 
 STEPS = {each.__name__: each for each in (build, words, embed, both, change)}

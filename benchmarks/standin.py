@@ -11,7 +11,10 @@ from functools import cached_property
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _WORDS = 8_192
 

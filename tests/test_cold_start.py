@@ -23,7 +23,7 @@ LIBRARY = "__future__ argparse gc json locale math pathlib sqlite3 unicodedata"
 OWN = """
     lamina errors
     formats formats.dates formats.freshness formats.frozen formats.gitconfig formats.layers formats.remote formats.scope
-    index index.base index.conditions index.embedded index.fusion index.intake index.lookup index.source index.tables
+    index index.base index.conditions index.disk index.embedded index.fusion index.intake index.lookup index.source index.tables
     index.words
     interfaces interfaces.cli interfaces.cli.arguments interfaces.cli.main interfaces.cli.output interfaces.cli.search
     memory memory.memory memory.opened memory.reading

@@ -361,7 +361,9 @@ class VectorConformance:
         assert found(scopes=("workspace:none",)) == set()
 
     def test_filters_follow_changes(self, index: Index) -> None:
-        source = MemorySource([document("the car broke down"), document("a car", 2, file="global/semantic/o.md")])
+        source = MemorySource(
+            [document("the car broke down"), document("a car", 2, file="global/semantic/o.md")]
+        )
         index.refresh(source)
         self.embed(index)
         assert len(self.found(index, "automobile")) == 2

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lamina.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 GROUPS = ("car vehicle automobile", "gateway proxy", "怪我 負傷", "port socket")
 _GROUP = {word: f"group {n}" for n, group in enumerate(GROUPS) for word in group.split()}
@@ -18,7 +21,9 @@ _GROUP = {word: f"group {n}" for n, group in enumerate(GROUPS) for word in group
 class Hashed:
     """Adds up a vector of each word; the words of a group have one vector."""
 
-    def __init__(self, dimension: int = 64, name: str = "hashed", batch: int = 16, pause_s: float = 0.0) -> None:
+    def __init__(
+        self, dimension: int = 64, name: str = "hashed", batch: int = 16, pause_s: float = 0.0
+    ) -> None:
         self.name = f"{name}-{dimension}"
         self.dimension = dimension
         self.batch = batch
@@ -45,4 +50,5 @@ class Broken(Hashed):
     """An embedder whose model can't be loaded."""
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        del texts, query
         raise EmbedderUnavailable("the model is missing", "install it")

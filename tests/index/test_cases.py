@@ -97,9 +97,12 @@ def test_11_a_query_without_words_does_not_return_everything(tmp_path: Path, que
 
 def test_12_one_kind_does_not_crowd_out_the_others(tmp_path: Path) -> None:
     crowd = [
-        document(f"the gateway port is {n}", n, topic="Logs", layer="episodic", file="e.md") for n in range(30)
+        document(f"the gateway port is {n}", n, topic="Logs", layer="episodic", file="e.md")
+        for n in range(30)
     ]
-    other = document("the gateway port of production is 8080", 99, topic="Ports", layer="decisions", file="d.md")
+    other = document(
+        "the gateway port of production is 8080", 99, topic="Ports", layer="decisions", file="d.md"
+    )
     index = Embedded(tmp_path)
     index.refresh(MemorySource([*crowd, other]))
     hits = recall.search(index, Query("gateway port"), today=date(2026, 11, 30)).hits
@@ -110,7 +113,10 @@ def test_12_one_kind_does_not_crowd_out_the_others(tmp_path: Path) -> None:
 def test_13_what_is_deleted_goes_and_what_is_edited_by_hand_comes(tmp_path: Path, *, vectors: bool) -> None:
     path = tmp_path / "store" / "global" / "semantic" / "things.md"
     path.parent.mkdir(parents=True)
-    index, source = Embedded(tmp_path / "index", embedder=Hashed() if vectors else None), StoreSource(tmp_path / "store")
+    index, source = (
+        Embedded(tmp_path / "index", embedder=Hashed() if vectors else None),
+        StoreSource(tmp_path / "store"),
+    )
 
     def asked(query: str) -> list[str]:
         index.refresh(source)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.index.conformance import IndexConformance, VectorConformance, document, source_of
 from tests.index.memory_source import MemorySource
-from tests.index.standin import Hashed
+from tests.index.standin import Hashed  # noqa: TC002 - as all of them
 
 from lamina.index import tables
 from lamina.index.base import Query

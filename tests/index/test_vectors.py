@@ -292,7 +292,9 @@ def test_comparing_signs_first_loses_next_to_nothing_of_the_best_ten(tmp_path: P
 def test_beyond_some_thousand_rows_the_likest_are_still_found(tmp_path: Path) -> None:
     count = nearest.EXACT + 2_000
     source = MemorySource(
-        document(f"{WORDS[n % 11]} filler{n % 500} word{n}", n, file=f"f{n % 40}.md", scope=f"workspace:w{n % 3}")
+        document(
+            f"{WORDS[n % 11]} filler{n % 500} word{n}", n, file=f"f{n % 40}.md", scope=f"workspace:w{n % 3}"
+        )
         for n in range(count)
     )
     index = Embedded(tmp_path, embedder=Hashed(256, batch=500))
@@ -417,7 +419,7 @@ def test_what_is_stored_is_used_where_nothing_can_be_written(tmp_path: Path) -> 
     index.embed()
     index.close()
     vectors = Vectors(tmp_path, Hashed().name, 64, read_only=True)
-    assert len(list(vectors.since(0))[0].ids) == 2
+    assert len(next(iter(vectors.since(0))).ids) == 2
     with pytest.raises(sqlite3.OperationalError):
         vectors.put({5: np.ones(64, np.int8)})
     assert vectors.missing([5]) == [5]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from lamina.errors import Busy, EmbedderUnavailable, LaminaError
-from lamina.index import tables
+from lamina.index import disk, tables
 from lamina.index.base import Answer, Changes, Match, Query
 from lamina.index.intake import Look, apply, look_at, plan
 from lamina.index.lookup import Lookup
@@ -63,6 +63,7 @@ class Embedded:
         self._lookup: Lookup | None = None
         self._inode: tuple[int, int] | None = None
         self._source: Source | None = None
+        self._looked = 0.0
         self._one = RLock()  # threads of a server take turns: they share one transaction
         self._known: tuple[int, Mapping[str, tables.Known]] | None = None
         self._meanings = None if embedder is None else _meanings(home, embedder, wait_s)
@@ -73,9 +74,19 @@ class Embedded:
         return self._db is not None and self._inode is None
 
     def refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
-        """Take in what changed since the last refresh; a missing or damaged index is built anew."""
+        """Take in what changed since the last refresh; a missing or damaged index is built anew.
+
+        Threads that ask while another one is at it share the next look.
+        """
+        asked = time.monotonic()
         with self._one:
-            return self._refresh(source, touched)
+            if touched is None and self._looked > asked:
+                return Changes()
+            began = time.monotonic()
+            changes = self._refresh(source, touched)
+            if touched is None:
+                self._looked = began
+            return changes
 
     def _refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
         self._source = source
@@ -83,12 +94,12 @@ class Embedded:
         if reason:
             return self._build(source, reason)
         try:
-            with _Sense():
+            with disk.Sense():
                 return self._catch_up(source, touched)
         except Busy:
             return Changes(busy=True)
         except sqlite3.DatabaseError as problem:
-            if _is(problem, sqlite3.SQLITE_BUSY):
+            if disk.is_one_of(problem, sqlite3.SQLITE_BUSY):
                 return Changes(busy=True)
             return self._recover(source, problem)
 
@@ -107,10 +118,10 @@ class Embedded:
                     return _silent("the word index is not built yet: run lamina index rebuild")
                 self._refresh(self._source)
             try:
-                with _Sense():
+                with disk.Sense():
                     return self._search(query)
             except sqlite3.DatabaseError as problem:
-                if self._source is None or _is(problem, sqlite3.SQLITE_BUSY):
+                if self._source is None or disk.is_one_of(problem, sqlite3.SQLITE_BUSY):
                     return _silent(f"the word index could not be read ({problem})")
                 self._recover(self._source, problem)
                 return self._search(query)
@@ -132,7 +143,7 @@ class Embedded:
             if self._open():
                 return (0, 0)
         until = None if within_s is None else time.monotonic() + within_s
-        return self._meanings.catch_up(partial(_Lent, self), until=until, told=told)
+        return self._meanings.catch_up(partial(disk.Lent, self._one, self._reopened), until=until, told=told)
 
     def coverage(self, name: str) -> tuple[int, int]:
         """Return how many texts have a vector of the embedder `name`, and how many have none."""
@@ -159,7 +170,7 @@ class Embedded:
             fresh = Embedded("", clock=self._clock)
             fresh._fill_memory(source)
             try:
-                with _Sense():
+                with disk.Sense():
                     return tables.differences(self._live(), fresh._live())
             except sqlite3.DatabaseError as problem:
                 return [f"{self._path}: {problem}"]
@@ -219,15 +230,15 @@ class Embedded:
 
     def _open(self) -> str:
         """Have a live connection to the file that is there now; returns why there is none."""
-        if self._db is not None and (self.in_memory or self._inode == _inode(self._path)):
+        if self._db is not None and (self.in_memory or self._inode == disk.inode(self._path)):
             return ""
         self._leave()
         for _ in range(5):
-            before = _inode(self._path)
+            before = disk.inode(self._path)
             if before is None:
                 return "missing"
             try:
-                with _Sense():
+                with disk.Sense():
                     self._connect(self._path)
                     if not tables.fits(self._live()):
                         self._leave()
@@ -235,11 +246,16 @@ class Embedded:
             except sqlite3.DatabaseError as problem:
                 self._leave()
                 return f"locked or damaged: {problem}"
-            if _inode(self._path) == before:
+            if disk.inode(self._path) == before:
                 self._inode = before
                 return ""
             self._leave()
         return "replaced all the time"
+
+    def _reopened(self) -> sqlite3.Connection | None:
+        """Return a connection to what is there now."""
+        self._open()
+        return self._db
 
     def _connect(self, path: str) -> None:
         self._db = sqlite3.connect(path, timeout=self._wait_s, isolation_level=None, check_same_thread=False)
@@ -281,7 +297,7 @@ class Embedded:
             return self._transact(source, look)
         try:
             with self._locked(self._wait_s):
-                if self._inode != _inode(self._path):
+                if self._inode != disk.inode(self._path):
                     reason = self._open()
                     if reason:
                         raise sqlite3.DatabaseError(reason)
@@ -291,9 +307,11 @@ class Embedded:
             if isinstance(problem, Busy):
                 raise
             if isinstance(problem, sqlite3.OperationalError):
-                if _is(problem, sqlite3.SQLITE_BUSY):
+                if disk.is_one_of(problem, sqlite3.SQLITE_BUSY):
                     raise Busy(f"{self._path}: another process is writing", "try again") from problem
-                if not _is(problem, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN):
+                if not disk.is_one_of(
+                    problem, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN
+                ):
                     raise
             self._move_to_memory()
             return self._transact(source, look)
@@ -332,10 +350,10 @@ class Embedded:
 
     def _build(self, source: Source, reason: str, *, anyway: bool = False) -> Changes:
         """Build a new file and put it in place, once among all processes that find it missing."""
-        before = _inode(self._path)
+        before = disk.inode(self._path)
         try:
             with self._locked(_BUILD_WAIT_S):
-                if (not anyway or before != _inode(self._path)) and not self._open():
+                if (not anyway or before != disk.inode(self._path)) and not self._open():
                     return self._transact(source, look_at(source, None, self._clock(), self._version()))
                 changes = self._fill_file(source)
                 self._leave()
@@ -347,8 +365,8 @@ class Embedded:
 
     def _fill_file(self, source: Source) -> Changes:
         beside = f"{self._path}.new"
-        _discard(beside)
-        _discard(f"{beside}-journal")
+        disk.discard(beside)
+        disk.discard(f"{beside}-journal")
         db = sqlite3.connect(beside, isolation_level=None)
         try:
             db.executescript(
@@ -358,11 +376,11 @@ class Embedded:
         finally:
             db.close()
         self._leave()
-        _sync(beside)
+        disk.sync(beside)
         os.chmod(beside, 0o600)  # noqa: PTH101
         if os.path.isdir(self._path):  # noqa: PTH112
             os.replace(self._path, f"{self._path}.{self._clock()}")  # noqa: PTH105
-        _discard(f"{self._path}-journal")
+        disk.discard(f"{self._path}-journal")
         os.replace(beside, self._path)  # noqa: PTH105
         return changes
 
@@ -388,35 +406,6 @@ class Embedded:
         return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
 
 
-class _Lent:
-    """The index for one thread at a time, as it is on disk right now."""
-
-    def __init__(self, index: Embedded) -> None:
-        self._index = index
-
-    def __enter__(self) -> sqlite3.Connection:
-        self._index._one.acquire()
-        self._index._open()
-        if self._index._db is None:
-            self._index._one.release()
-            raise Busy("the index was taken away", "try again")
-        return self._index._db
-
-    def __exit__(self, kind: object, problem: object, traceback: object) -> None:
-        self._index._one.release()
-
-
-class _Sense:
-    """Take values that no index ever wrote, out of overwritten pages, for the damage that they are."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, traceback: object) -> None:
-        if isinstance(problem, (TypeError, ValueError)):
-            raise sqlite3.DatabaseError(f"it holds nonsense: {problem!r}") from problem
-
-
 def _meanings(home: os.PathLike[str] | str, embedder: Embedder, wait_s: float) -> Meanings:
     from lamina.index.meanings import Meanings
 
@@ -425,30 +414,3 @@ def _meanings(home: os.PathLike[str] | str, embedder: Embedder, wait_s: float) -
 
 def _silent(note: str) -> Answer:
     return Answer(engines=(ENGINE,), notes=(note,))
-
-
-def _inode(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino)
-
-
-def _is(problem: sqlite3.Error, *codes: int) -> bool:
-    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in codes
-
-
-def _discard(path: str) -> None:
-    try:
-        os.unlink(path)  # noqa: PTH108
-    except FileNotFoundError:
-        return
-
-
-def _sync(path: str) -> None:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

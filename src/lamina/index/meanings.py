@@ -28,7 +28,7 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class _Todo(NamedTuple):
-    """Rows without a vector, all numbers (None if only changes were looked at), and what will be complete then."""
+    """Rows without a vector, all numbers (None if only changes were looked at), and what is complete then."""
 
     rows: list[int]
     all: Numbers | None
@@ -60,12 +60,12 @@ class Meanings:
         until: float | None = None,
         told: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> tuple[int, int]:
-        """Embed what has no vector, newest first, in batches that each stay; stops at `until` (of time.monotonic).
+        """Embed what has no vector, newest first, until `until` (of time.monotonic); each batch stays.
 
-        One batch is made however late it is, so that every call gets on. The index is borrowed before and after
-        each batch, so that others search meanwhile. `told` hears of each batch. Returns how many were embedded
-        and how many are left. A damaged file of vectors is made anew. Raises EmbedderUnavailable, and
-        UnwritableStore where the disk takes no more.
+        One batch is made however late it is, so that every call gets on. The index is borrowed before and
+        after each batch, so that others search meanwhile. `told` hears of each batch. Returns how many were
+        embedded and how many are left. A damaged file of vectors is made anew. Raises EmbedderUnavailable,
+        and UnwritableStore where the disk takes no more.
         """
         try:
             return self._catch_up(lend, until, told)
@@ -74,9 +74,7 @@ class Meanings:
                 self._remade()
             return self._catch_up(lend, until, told)
 
-    def _catch_up(
-        self, lend: Lend, until: float | None, told: Callable[[int, int], None]
-    ) -> tuple[int, int]:
+    def _catch_up(self, lend: Lend, until: float | None, told: Callable[[int, int], None]) -> tuple[int, int]:
         from lamina.index.vectors import encode
 
         with lend() as db:
@@ -134,7 +132,8 @@ class Meanings:
             return self._alike(db, query, worth, conditions)
         except sqlite3.DatabaseError as problem:
             if _is_away(problem):
-                raise errors.EmbedderUnavailable(f"the vectors are in use ({problem})", "try again") from problem
+                away = f"the vectors are in use ({problem})"
+                raise errors.EmbedderUnavailable(away, "try again") from problem
             self._remade()
             return self._alike(db, query, worth, conditions)
 

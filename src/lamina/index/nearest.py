@@ -191,7 +191,7 @@ class Nearest:
 
 
 def _matched(wanted: Numbers, chunk: Chunk) -> tuple[Numbers, Codes, Numbers]:
-    """Return the places in `wanted` (ascending, doubles too) that a chunk has vectors for, with codes and ids."""
+    """Return the places in `wanted` (ascending, doubles too) with a vector in a chunk, its code and id."""
     low = np.searchsorted(wanted, chunk.meanings)
     times = np.searchsorted(wanted, chunk.meanings, side="right") - low
     source = np.repeat(np.arange(len(times)), times)
@@ -200,7 +200,7 @@ def _matched(wanted: Numbers, chunk: Chunk) -> tuple[Numbers, Codes, Numbers]:
 
 
 def _cosines(codes: Codes, direction: Floats, centre: Floats) -> Floats:
-    """Return how far each code, less the centre, points in a direction; what has no meaning is like nothing."""
+    """Return how far each code, less the centre, points in a direction; a code of zeros points nowhere."""
     rows = codes.astype(np.float32)
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     along, beside = (rows @ np.stack([direction, centre], axis=1)).T / np.where(length > 0, length, 1)

@@ -1,4 +1,4 @@
-"""Rows with their vectors in memory: signs of all, the vectors themselves as long as they take little room."""
+"""Rows with their vectors in memory: the signs of all, and the vectors as long as they take little room."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Places:
         return np.frombuffer(whole, np.int8).reshape(-1, len(blank))
 
     def closest(self, question: Floats, allowed: Flags, most: int) -> Numbers:
-        """Return the allowed places with the fewest signs that differ from a question's; of equals, the newest."""
+        """Return the allowed places whose signs differ least from a question's; of equals, the newest."""
         wanted = _packed((question - self.centre)[None, :])[0]
         differing = np.empty(len(self.rows), np.uint16)
         for start in range(0, len(differing), _STEP):
@@ -85,7 +85,8 @@ class Places:
     def _near(self, differing: NDArray[np.uint16], most: int) -> Numbers:
         """Return not many more than `most` places, among them those that differ least."""
         drawn = np.sort(differing[:: max(1, len(differing) // _DRAWN)])
-        at = np.flatnonzero(differing <= drawn[min(len(drawn) - 1, 1 + 2 * most * len(drawn) // len(differing))])
+        end = min(len(drawn) - 1, 1 + 2 * most * len(drawn) // len(differing))
+        at = np.flatnonzero(differing <= drawn[end])
         if len(at) < most:
             return np.flatnonzero(differing < _FAR)
         return at

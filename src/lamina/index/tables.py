@@ -107,7 +107,8 @@ def known(db: sqlite3.Connection, only: Collection[str] | None = None) -> dict[s
 def changes(db: sqlite3.Connection, seen: int) -> tuple[int, list[tuple[int, int | None]] | None]:
     """Return how often rows changed until now, and what changed after the first `seen` times, in order.
 
-    A row that came has its meaning, one that went has None. The list is None if it does not reach back so far.
+    A row that came has its meaning, one that went has None. The list is None if it does not reach back
+    so far.
     """
     row = db.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
     now = int(row[0]) if row else 0
@@ -209,7 +210,8 @@ class Batch:
             came = self._db.execute(f"SELECT row, meaning FROM doc WHERE row IN ({new})")  # noqa: S608
             lines = [*((row, None) for row in self._old), *came]
             self._db.executemany(
-                "INSERT INTO change VALUES (?, ?, ?)", ((n, *line) for n, line in enumerate(lines, before + 1))
+                "INSERT INTO change VALUES (?, ?, ?)",
+                ((n, *line) for n, line in enumerate(lines, before + 1)),
             )
         self._db.execute("DELETE FROM change WHERE n <= ?", (now - _LISTED,))
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('changes', ?)", (now,))

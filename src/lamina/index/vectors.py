@@ -134,9 +134,8 @@ class Vectors:
         found: dict[int, bytes] = {}
         for start in range(0, len(ids), _FETCH):
             part = ids[start : start + _FETCH]
-            found.update(
-                self._db.execute(f"SELECT id, code FROM vector WHERE id IN ({','.join('?' * len(part))})", part)  # noqa: S608
-            )
+            sql = f"SELECT id, code FROM vector WHERE id IN ({','.join('?' * len(part))})"  # noqa: S608
+            found.update(self._db.execute(sql, part))
         return found
 
     def find(self, meanings: Sequence[int]) -> Iterator[Chunk]:
@@ -219,7 +218,7 @@ class Vectors:
             db.execute("PRAGMA secure_delete = ON")  # a purged text leaves no vector behind
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version not in (0, _SCHEMA):
-                raise sqlite3.DatabaseError(f"it has the version {version}")
+                raise sqlite3.DatabaseError(f"it has the version {version}")  # noqa: TRY301 - closed below
             if not version:
                 db.executescript(f"BEGIN IMMEDIATE; {_TABLES.replace('CREATE TABLE', _CREATE)} COMMIT;")
             db.execute("SELECT count(*) FROM model").fetchone()
