@@ -11,10 +11,14 @@ if TYPE_CHECKING:
 
     from lamina.index.base import Query
     from lamina.index.embedded import Embedded
+    from lamina.index.engine import Index
     from lamina.memory.opened import Opened
     from lamina.pipeline.recall import Found
 
     Json = dict[str, Any]
+
+SEARCH_S = 2.0
+"""How long a search makes vectors before it answers with those that are there."""
 
 TICK_S = 20.0
 ALL = "`lamina index rebuild --vectors` makes them all"
@@ -26,23 +30,33 @@ def search(opened: Opened, asked: Query, *, within_s: float) -> Found:
 
     What has no vector yet gets one first, for `within_s` seconds at most.
     """
-    from lamina.index.source import StoreSource
     from lamina.pipeline import recall
 
-    notes: list[str] = []
     try:
-        index = needed(opened)
-        index.refresh(StoreSource(opened.root))
-        if within_s > 0:
-            index.embed(within_s=within_s)
-            notes += _left(opened, index)
-        question = asked._replace(vectors=True)
-        found = recall.search(index, question, today=opened.today, here=opened.scope)
+        notes = prepare(opened, within_s=within_s)
+        index: Index = opened.hybrid
+        asked = asked._replace(vectors=True)
     except (errors.EmbedderUnavailable, errors.UnwritableStore) as problem:
         notes = [f"searched by words only: {told(problem)}"]
         opened.refresh()
-        found = recall.search(opened.index, asked, today=opened.today, here=opened.scope)
+        index = opened.index
+    found = recall.search(index, asked, today=opened.today, here=opened.scope)
     return found._replace(notes=(*found.notes, *notes))
+
+
+def prepare(opened: Opened, *, within_s: float) -> list[str]:
+    """Bring words and vectors up to date, for a bounded time; says how many vectors are missing then.
+
+    Raises EmbedderUnavailable.
+    """
+    from lamina.index.source import StoreSource
+
+    index = needed(opened)
+    index.refresh(StoreSource(opened.root))
+    if within_s <= 0:
+        return []
+    index.embed(within_s=within_s)
+    return _left(opened, index)
 
 
 def embed(

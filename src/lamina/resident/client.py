@@ -42,7 +42,7 @@ def ask(
     from lamina.resident import line
 
     until = time.monotonic() + within_s
-    asked = {"protocol": line.PROTOCOL, "lamina": __version__, **standpoint, **request}
+    asked = {"protocol": line.PROTOCOL, "lamina": __version__, "within_s": within_s, **standpoint, **request}
     connection = socket(AF_UNIX, SOCK_STREAM)
     try:
         connection.settimeout(within_s)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lamina import errors
 from lamina.index.base import Query
 from lamina.index.embedded import VECTORS, Embedded
 from lamina.index.source import StoreSource, index_home
+from lamina.memory import finding
 from lamina.memory.opened import open_parts
-from lamina.memory.reading import Reading
+from lamina.pipeline import recall
+from lamina.pipeline.filters import question
 from lamina.resident.filler import Filler, Gentle
 from lamina.store import log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -51,6 +54,7 @@ class Warm:
         self._clock = clock
         self._given = embedder
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
         self._words_until = 0.0
         self._why = ""
         self._setting = self._own().own["embedder"]
@@ -66,24 +70,50 @@ class Warm:
                 self._rest("; ".join(answer.notes))
 
     def search(self, request: Json) -> Found:
-        """Answer a question as a cold process would, by vectors as well; raises Elsewhere and LaminaError."""
+        """Answer a question as a cold process would, by vectors as well.
+
+        Raises Elsewhere, also when who asks does not wait any more, and LaminaError.
+        """
+        until = time.monotonic() + float(request.get("within_s") or 5.0)
         opened = self._lent(request)
-        asked = bool(request.get("vectors"))
-        ready = self.embedder is not None and time.monotonic() >= self._words_until
-        found = Reading(opened).search(
+        asked = question(
             str(request["query"]),
+            opened.scope,
+            opened.today,
             limit=int(request.get("limit") or 10),
-            vectors=asked or ready,
-            embed_s=2.0 if asked else 0.0,
-            **request.get("filters") or {},
+            filters=request.get("filters") or {},
+            branch=opened.branch,
         )
+        notes = self._prepare(opened, by_name=bool(request.get("vectors")))
+        ready = self.embedder is not None and time.monotonic() >= self._words_until
+        with self._in_turn(until):
+            asked = asked._replace(vectors=ready)
+            found = recall.search(opened.index, asked, today=opened.today, here=opened.scope)
         if ready and VECTORS not in found.engines:
             self._rest("; ".join(found.notes))
         self.filler.wake()
-        if self.filler.missing and not asked:
-            left = f"{self.filler.missing} memories have no vector yet; `lamina serve` is making them"
-            found = found._replace(notes=(*found.notes, left))
-        return found
+        return found._replace(notes=(*found.notes, *notes))
+
+    def _prepare(self, opened: Opened, *, by_name: bool) -> list[str]:
+        """Bring the index up to date; vectors that were asked for by name are made first, for two seconds."""
+        if by_name:
+            try:
+                return finding.prepare(opened, within_s=finding.SEARCH_S)
+            except (errors.EmbedderUnavailable, errors.UnwritableStore) as problem:
+                return [f"searched by words only: {finding.told(problem)}"]
+        self._index.refresh(StoreSource(self._root))
+        left = self.filler.missing
+        return [f"{left} memories have no vector yet; `lamina serve` is making them"] if left else []
+
+    @contextmanager
+    def _in_turn(self, until: float) -> Iterator[None]:
+        """Wait for the ones who came first; nobody works for one who has gone."""
+        if not self._turn.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise Elsewhere("too many ask at once")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def state(self) -> Json:
         """Return what stands ready."""
