@@ -63,6 +63,12 @@ def test_beam_gives_a_corpus_a_chat_without_the_marks_of_its_making(tmp_path: Pa
     assert corpora[0].units[1].day == date(2024, 3, 15)
     assert [(q.kind, q.gold) for q in corpora[0].questions] == [("ordering", {"0", "1"})]
     assert len(load_beam(tmp_path / "2")) == 1
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "2").rename(tmp_path / "deep" / "2")
+    (tmp_path / "deep" / "2" / "probing_questions").mkdir()
+    questions = tmp_path / "deep" / "2" / "probing_questions.json"
+    questions.rename(questions.parent / "probing_questions" / "probing_questions.json")
+    assert [corpus.name for corpus in load_beam(tmp_path)] == ["2", "10"]
 
 
 def test_longmemeval_gives_each_question_its_haystack(tmp_path: Path) -> None:

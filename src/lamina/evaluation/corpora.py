@@ -123,7 +123,7 @@ def load_beam(folder: Path) -> list[Corpus]:
                 frozenset(str(number) for number in _numbers(each.get("source_chat_ids"))),
                 kind,
             )
-            for kind, several in sorted(_json(part / "probing_questions.json", dict).items())
+            for kind, several in sorted(_json(_probing(part), dict).items())
             for at, each in enumerate(several)
         ]
         corpora.append(_corpus(part.name, units, asked))
@@ -227,8 +227,17 @@ def _turn_ids(evidence: Any) -> Iterator[str]:
 
 
 def _beam_chats(folder: Path) -> Iterator[Path]:
-    for each in folder.glob("*/chat.json"):
+    for each in folder.rglob("chat.json"):
         yield each.parent
+
+
+def _probing(part: Path) -> Path:
+    """Return the file of a chat's questions, which some releases keep in a folder of its own."""
+    name = "probing_questions"
+    return next(
+        (at for at in (part / f"{name}.json", part / name / f"{name}.json") if at.is_file()),
+        part / f"{name}.json",
+    )
 
 
 def _by_number(part: Path) -> tuple[int, str]:
