@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lamina.errors import BadInput, NoSuchFile
-from lamina.index.raw import RawTexts
 from lamina.evaluation.whole import content, eval_pipeline, load
+from lamina.index.raw import RawTexts
 
 SESSIONS = [
     {
