@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ from benchmarks.peers.tools import TOOLS, Tool
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
     options = parse(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that what it started is ended, too
     if not Path("/proc/self/status").exists():
         raise SystemExit("this benchmark reads /proc: run it on Linux")
     sets, tools = load(options), chosen(options.only)
