@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 NAME = "vectors.db"
-_SCHEMA = 2
+_SCHEMA = 3
 _TABLES = f"""
 CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL,
     UNIQUE (name, dimension));
