@@ -238,6 +238,24 @@ def test_a_purge_takes_vectors_of_every_model_and_damaged_ones_whole(site, datab
     memory.forget([memory.search("port").hits[0].id], purge=True)  # nothing there: nothing to do
 
 
+def test_what_is_purged_while_it_is_embedded_gets_no_vector(site, database):
+    memory = site.filled()
+    text = "The password of the old printer is written below it"
+    gone = memory.remember(text)
+
+    class Purging(Bag):
+        def embed(self, texts, *, query=False):
+            rows = super().embed(texts, query=query)
+            if text in texts:
+                site.memory().forget([gone.id], purge=True)
+            return rows
+
+    embedding = using(site, Purging(batch=2))
+    embedding.embed()
+    assert models(database) == {"bag-64": 5}
+    assert encode(Bag().embed([text])).tobytes() not in database.read_bytes()
+
+
 KILLED = """
 import sys
 from tests.test_vectors import using

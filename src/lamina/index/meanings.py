@@ -85,9 +85,11 @@ class Meanings:
             with lend() as db:
                 texts = _wordings(db, part)
                 lacking = self._open().missing(list(texts))  # another process may have come first
-            codes = encode(self._embedder.embed([texts[each] for each in lacking]))
-            with lend():
-                if not _put(self._open(), dict(zip(lacking, codes, strict=True))):
+            rows = encode(self._embedder.embed([texts[each] for each in lacking]))
+            codes = dict(zip(lacking, rows, strict=True))
+            with lend() as db:
+                still = _wordings(db, part)  # what was purged meanwhile must not come back as a vector
+                if not _put(self._open(), {each: code for each, code in codes.items() if each in still}):
                     break
             done += len(part)
             told(done, len(todo.rows))

@@ -67,6 +67,7 @@ class Filler:
     ) -> None:
         self.missing = 0
         self._source = StoreSource(root)
+        self._mark = os.path.join(root, "memory.json")  # noqa: PTH118 - gone with the store
         self._open = open_index
         self._failed = failed
         self._index: Embedded | None = None
@@ -121,7 +122,7 @@ class Filler:
             self._close()
         index = self._index or self._open()
         self._index = index
-        if index is None:
+        if index is None or not os.path.exists(self._mark):  # noqa: PTH110
             self.missing = 0
             return
         index.refresh(self._source)

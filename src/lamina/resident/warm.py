@@ -18,6 +18,7 @@ from lamina.pipeline import recall
 from lamina.pipeline.filters import question
 from lamina.resident.filler import Filler, Gentle
 from lamina.store import log
+from lamina.store.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -174,4 +175,6 @@ class Warm:
         self._failed(why)
 
     def _failed(self, why: str) -> None:
-        log.log(self._own().store.layout, "vectors_failed", at=self._clock(), reason=why)
+        opened = self._own()
+        if opened.exists:  # else the store was taken away, and nothing of it must come back
+            log.log(Layout(opened.root), "vectors_failed", at=self._clock(), reason=why)
