@@ -258,7 +258,7 @@ def test_what_is_purged_while_it_is_embedded_gets_no_vector(site, database):
 
 KILLED = """
 import sys
-from tests.test_vectors import using
+from tests.test_by_meaning import using
 from tests.resident.bag import Bag
 from tests.resident.running import Site
 site = Site.__new__(Site)
