@@ -29,6 +29,7 @@ _SENTENCE = 3
 _SOURCES = 20
 _AROUND = 1_000
 _MEANT = 0.6  # of a word is found where one stands that is spelt nearly so
+_SURE = 0.18  # likeness below which meaning alone, without any word, finds nothing
 _PREFIX = 0.7  # of a word is found where only a longer one stands
 
 Likeness = Callable[[Query, Mapping[str, float], Conditions], Mapping[int, float]]
@@ -90,6 +91,8 @@ class Lookup:
         alike_rows: Mapping[int, float] = {}
         if alike is not None:
             alike_rows = alike(query, values, conditions)
+            if not found.scores:
+                alike_rows = {row: value for row, value in alike_rows.items() if value >= _SURE}
         line, beside = self._line(found.scores, alike_rows, conditions)
         lengths = {**beside, **found.lengths}
         lengths |= self._lengths(row for row in alike_rows if row not in lengths)
