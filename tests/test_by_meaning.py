@@ -189,13 +189,18 @@ def test_a_model_that_another_one_drove_out_comes_back_unmixed(site, database):
 )
 def test_damaged_vectors_are_made_anew(site, database, damage):
     site.filled().close()
-    site.search("port", "--vectors")
+    memory = using(site, Bag())
+    memory.embed()
+    memory.close()
     database.write_bytes(damage(database.read_bytes()))
-    found = site.search("port", "--vectors")
-    assert found["engines"] == ["words", "vectors"]
-    assert found["hits"][0]["heading"] == MEMORIES[0]
-    assert models(database) == {"wordllama-256": 5}
-    assert site.lamina("status").returncode == 0
+    memory = using(site, Bag())
+    assert memory.status()["vectors"]["embedder"] == "bag-64"
+    found = memory.search("staging port", vectors=True)
+    assert found.engines == ("words", "vectors")
+    assert found.hits[0].heading == MEMORIES[0]
+    assert found.hits[0].parts["vectors"] > 0
+    memory.embed()
+    assert models(database) == {"bag-64": 5}
 
 
 def test_vectors_that_vanish_while_they_are_in_use_come_back(site, database):

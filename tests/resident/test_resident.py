@@ -215,8 +215,9 @@ def test_it_ends_when_nobody_asks_and_when_asked_to(site):
         pong = client.ask(memory.standpoint, {"do": "ping"}, env=site.env)
         assert pong["pid"] == process.pid
         assert f"process {process.pid}" in site.lamina("status").stdout
-        assert client.ask(memory.standpoint, {"do": "stop"}, env=site.env) is not None
+        assert json.loads(site.lamina("serve", "--stop", "--json").stdout) == {"stopped": True}
         assert process.wait(10) == 0
+    assert json.loads(site.lamina("serve", "--stop", "--json").stdout) == {"stopped": False}
     assert site.lamina("serve", "--idle", "soon").returncode == 2
 
 

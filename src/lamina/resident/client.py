@@ -73,6 +73,20 @@ def search(
     return None if answer is None else _found(answer)
 
 
+def stop(standpoint: Json, *, env: Mapping[str, str], within_s: float = ASKED_S) -> bool:
+    """End the store's resident process, of whatever version; tells whether there was one that ended."""
+    from lamina.resident.place import is_private, socket_path
+
+    path = socket_path(standpoint["root"], env)
+    if not is_private(path):
+        return False
+    until = time.monotonic() + within_s
+    ask(standpoint, {"do": "stop"}, env=env, within_s=within_s)
+    while os.path.lexists(path) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not os.path.lexists(path)
+
+
 def _found(answer: Json) -> Found | None:
     from lamina.pipeline.recall import Found, Hit
 

@@ -172,7 +172,7 @@ def _alone(root: Path) -> Iterator[None]:
             yield
     except errors.Busy as problem:
         raise errors.Refused(
-            f"another resident process answers for {root} already", "stop that one first, or use it"
+            f"another resident process answers for {root} already", "use it, or end it: lamina serve --stop"
         ) from problem
 
 

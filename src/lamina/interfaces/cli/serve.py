@@ -21,14 +21,21 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         "Keep the search of one store warm: while this runs, every `lamina search` on this machine is "
         "answered by it, by words and by meaning, and what is new gets its vector in the background. It "
         "listens on a local socket that only you may open, never on a network. Ctrl-C ends it.",
-        examples=("lamina serve", "lamina serve --idle 30m"),
+        examples=("lamina serve", "lamina serve --idle 30m", "lamina serve --stop"),
     )
     parser.add_argument(
         "--idle", metavar="TIME", help="end by itself after so long without a question: 30m, 2h"
     )
+    parser.add_argument("--stop", action="store_true", help="end the process that runs, and do nothing else")
     options = parser.options(arguments)
     idle = seconds(options.idle)
     memory = open_memory(options, out)
+    if options.stop:
+        from lamina.resident.client import stop
+
+        ended = memory.exists and stop(memory.standpoint, env=os.environ)
+        out.result({"stopped": ended}, "stopped" if ended else "no process keeps this store warm")
+        return 0
     from lamina.resident.server import Server
 
     Server(memory.store.layout.root, env=os.environ, idle_s=idle).serve(teller(out))
