@@ -12,7 +12,7 @@ Each signal lies between 0 and 1 and means the same in every query, so that a we
 - asks: the row is a question, and short; who asks seldom tells
 
 A long text says many things, so what speaks for it speaks less for any one of them: the signals of a row
-longer than 300 characters, and those of its neighbours, count as much less as it is longer.
+longer than 600 characters, and those of its neighbours, count as much less as it is longer.
 
 The weights were learnt by a listwise regression on one half of the questions of three sets (dialogues by
 turn, long chats by message, the project's own set), and checked on the other half;
@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lamina.formats.frozen import NamedTuple
 
-CONCISE = 300  # characters up to which a text speaks for itself
+CONCISE = 600  # characters up to which a text speaks for itself
 _QUESTION = 200  # characters from which a question tells something by itself
 
 
