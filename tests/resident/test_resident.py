@@ -289,3 +289,13 @@ def test_it_ends_when_the_store_is_taken_away(site):
     site.root.rename(site.home / "away")
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_an_embedder_that_is_not_there_is_told_by_its_name(site):
+    site.filled().close()
+    with site.serving(LAMINA_EMBEDDER="onnx:/nowhere") as process:
+        assert "/nowhere" in process.ready["problem"]
+        found = site.search("port", "--vectors", LAMINA_EMBEDDER="onnx:/nowhere")
+        assert (found["engines"], len(found["notes"])) == (["words"], 1)
+        assert "no folder /nowhere" in found["notes"][0]
+        assert site.search("port", LAMINA_EMBEDDER="onnx:/nowhere")["notes"] == []

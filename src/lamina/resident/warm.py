@@ -58,6 +58,7 @@ class Warm:
         self._turn = threading.Lock()
         self._words_until = 0.0
         self._why = ""
+        self._missing = ""  # why there is no embedder, though the settings name one
         self._setting = self._own().own["embedder"]
         self._index, self.embedder = self._made(self._own())
         self.filler = Filler(self._root, self._another, self._failed)
@@ -92,17 +93,19 @@ class Warm:
             found = recall.search(opened.index, asked, today=opened.today, here=opened.scope)
         if ready and VECTORS not in found.engines:
             self._rest("; ".join(found.notes))
+        elif ready:
+            self._why = ""
         self.filler.wake()
         return found._replace(notes=(*found.notes, *notes))
 
     def _prepare(self, opened: Opened, *, by_name: bool) -> list[str]:
         """Bring the index up to date; vectors that were asked for by name are made first, for two seconds."""
+        self._index.refresh(StoreSource(self._root))
         if by_name:
             try:
                 return finding.prepare(opened, within_s=finding.SEARCH_S)
             except (errors.EmbedderUnavailable, errors.UnwritableStore) as problem:
-                return [f"searched by words only: {finding.told(problem)}"]
-        self._index.refresh(StoreSource(self._root))
+                return [f"searched by words only: {self._missing or finding.told(problem)}"]
         left = self.filler.missing
         return [f"{left} memories have no vector yet; `lamina serve` is making them"] if left else []
 
@@ -149,7 +152,7 @@ class Warm:
         own = self._own()
         if own.own["embedder"] != wanted:
             raise Elsewhere(f"this process answers with the embedder {self._setting}")
-        self._setting, self._words_until, self._why = wanted, 0.0, ""
+        self._setting, self._words_until, self._why, self._missing = wanted, 0.0, "", ""
         self._index, self.embedder = self._made(own)
         self.filler.renew()
 
@@ -158,6 +161,7 @@ class Warm:
             embedder = self._given or own.embedder
         except errors.EmbedderUnavailable as problem:
             self._why, embedder = problem.message, None
+            self._missing = finding.told(problem)
         return Embedded(index_home(self._root, self._env), embedder=embedder), embedder
 
     def _another(self) -> Embedded | None:
