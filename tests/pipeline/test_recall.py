@@ -145,6 +145,37 @@ def test_an_id_finds_its_entry_first(tmp_path: Path) -> None:
     assert ids(ask(tmp_path / "b", [talk, moved], "lamina-sem-0001"))[0] == "global-sem-0003"
 
 
+def test_a_name_with_dashes_in_a_quote_is_no_id(tmp_path: Path) -> None:
+    quoted = document("The first choice was dear", 1, more="“we tried swift-small-4-5 first” (user)")
+    about = document("swift-small-4-5 answers the tickets, swift-small-4-5 alone", 2)
+    found = ask(tmp_path, [quoted, about], "swift-small-4-5")
+    assert ids(found)[0] == about.id
+    assert all("id" not in hit.priors for hit in found.hits)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("what changed in the gateway in 2024", date(2024, 5, 5)),
+        ("the gateway in March.", date(2026, 3, 9)),
+        ("the gateway (yesterday)", date(2026, 11, 29)),
+        ("yesterday's gateway", date(2026, 11, 29)),
+        ("the mid-march gateway", date(2026, 3, 15)),
+        ("the gateway of 2026-03", date(2026, 3, 9)),
+        ("gateway おととい", date(2026, 11, 28)),
+        ("gateway きのう", date(2026, 11, 29)),
+        ("gateway 上周", date(2026, 11, 25)),
+        ("gateway 그저께", date(2026, 11, 28)),
+        ("gateway 지난 주", date(2026, 11, 25)),
+    ],
+)
+def test_what_a_question_says_of_the_time_counts_however_it_is_written(
+    tmp_path: Path, text: str, day: date
+) -> None:
+    (hit,) = ask(tmp_path, [document("gateway", 1, date=day)], text).hits
+    assert hit.priors["time"] == 1.25
+
+
 def test_entries_of_another_branch_stay_hidden(tmp_path: Path) -> None:
     each = [
         document("gateway", 1),

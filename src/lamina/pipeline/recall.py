@@ -15,7 +15,7 @@ from math import prod
 from lamina import errors
 from lamina.formats.freshness import Freshness, freshness, state_freshness
 from lamina.formats.frozen import NamedTuple
-from lamina.formats.layers import layer_named
+from lamina.formats.layers import BY_ABBREVIATION, layer_named
 from lamina.formats.scope import GLOBAL, Scope, parse_scope
 from lamina.index import words
 from lamina.index.base import CURRENT, TRUSTS, Query
@@ -36,7 +36,7 @@ _IMPORTANCE = {1: 0.92, 2: 0.96, 3: 1.0, 4: 1.04, 5: 1.08}
 _HERE, _ELSEWHERE = 1.05, 0.95
 _RECENT, _RECENT_DAYS = 0.05, 60
 _THEN = 1.25  # it is of the days that the query speaks of
-_NAMED = 4.0  # the query is this entry's id
+_NAMED = 4.0  # the query is this entry's id, or an earlier one
 _SAME_TOPIC, _SAME_LAYER = 0.97, 0.99
 _PLACES = 500  # of words in one text, to find where most stand together
 _TIMES = frozenset(
@@ -44,6 +44,8 @@ _TIMES = frozenset(
     "august september october november december jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
 _TIME_SIGNS = frozenset("月日号號天周週年前昨去禮礼期월주달년일제")
+_TIME_PHRASES = ("in 20", "おととい", "きのう", "그저께")
+_APART = str.maketrans(dict.fromkeys("?!.,;:()[]\"'“”‘’/-…", " "))
 _FREE = 3  # so many of one topic or layer cost nothing
 
 
@@ -168,9 +170,10 @@ def _days_meant(text: str, today: Date) -> Span | None:
     """Return the days that a query speaks of; what certainly names none costs next to nothing."""
     lower = text.lower()
     if not (
-        _TIMES & set(lower.replace("?", " ").replace(",", " ").split())
+        _TIMES & set(lower.translate(_APART).split())
         or _TIME_SIGNS & set(lower)
         or ("20" in lower and "-" in lower)
+        or any(phrase in lower for phrase in _TIME_PHRASES)
     ):
         return None
     from lamina.pipeline.when import days_meant
@@ -199,7 +202,13 @@ def _is_named(document: Document, text: str) -> bool:
     wanted = text.strip().lower()
     if wanted == document.id.lower() != "":
         return True
-    return wanted.count("-") > 1 and wanted in document.more.lower().replace(",", " ").split()
+    return _is_id(wanted) and wanted in document.more.lower().replace(",", " ").split()
+
+
+def _is_id(text: str) -> bool:
+    """Tell whether a text is made like an id; other words with dashes stand among an entry's fields, too."""
+    parts = text.rsplit("-", 2)
+    return len(parts) == 3 and parts[1] in BY_ABBREVIATION and parts[2].isdecimal()
 
 
 def grade_of(document: Document, today: Date, *, exact: bool = True) -> Freshness:
