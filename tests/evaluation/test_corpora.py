@@ -123,13 +123,25 @@ def test_a_set_of_folders_is_one_corpus_answered_by_sessions_and_turns(tmp_path:
     [
         (load_locomo, {"conversation": {}}),
         (load_locomo, [{"sample_id": "a", "qa": []}]),
+        (load_locomo, [{"sample_id": "a", "conversation": {"session_1": [{"text": "no id"}]}, "qa": []}]),
+        (load_locomo, [{"sample_id": "a", "conversation": {"session_1": None}, "qa": []}]),
+        (load_locomo, [{"sample_id": "a", "conversation": {}, "qa": ["no object"]}]),
         (load_longmemeval, [{"question_id": 7}]),
+        (load_longmemeval, [{"question_id": "a", "haystack_sessions": [[{"content": "no role"}]]}]),
+        (load_longmemeval, [{"question_id": "a", "haystack_sessions": [["no object"]]}]),
     ],
 )
 def test_another_shape_is_refused_naming_the_file(load, data: object, tmp_path: Path) -> None:
     path = put(tmp_path / "odd.json", data)
     with pytest.raises(errors.BadInput, match=r"odd\.json"):
         load(path)
+
+
+def test_a_chat_of_another_shape_is_refused_naming_its_folder(tmp_path: Path) -> None:
+    put(tmp_path / "chat.json", [{"turns": [[{"content": "no id"}]]}])
+    put(tmp_path / "probing_questions.json", {})
+    with pytest.raises(errors.BadInput, match="another shape"):
+        load_beam(tmp_path)
 
 
 def test_what_is_not_there_or_not_json_is_said(tmp_path: Path) -> None:

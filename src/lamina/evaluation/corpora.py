@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,6 +64,23 @@ class Corpus(NamedTuple):
     unit: str = "turn"
 
 
+def _refusing(load: Callable[[Path], list[Corpus]]) -> Callable[[Path], list[Corpus]]:
+    """Have a loader tell of data in another shape as of any bad input, not as of a fault of its own."""
+
+    @wraps(load)
+    def refusing(path: Path) -> list[Corpus]:
+        try:
+            return load(path)
+        except (AttributeError, KeyError, TypeError) as problem:
+            raise BadInput(
+                f"{path}: it has another shape than expected ({problem!r})",
+                "check that it is the released file",
+            ) from problem
+
+    return refusing
+
+
+@_refusing
 def load_set(folder: Path) -> list[Corpus]:
     """Read a set of the project's shape: a folder with sessions.json and questions.json, or of such folders.
 
@@ -86,6 +104,7 @@ def load_set(folder: Path) -> list[Corpus]:
     return [_corpus("set", units, questions, unit="session")]
 
 
+@_refusing
 def load_locomo(path: Path) -> list[Corpus]:
     """Read conversations of LoCoMo: one corpus each, turns with speaker, day and images' captions."""
     corpora = []
@@ -106,6 +125,7 @@ def load_locomo(path: Path) -> list[Corpus]:
     return corpora
 
 
+@_refusing
 def load_beam(folder: Path) -> list[Corpus]:
     """Read chats of BEAM: a folder with chat.json and probing_questions.json, or one of such folders."""
     parts = [folder] if (folder / "chat.json").is_file() else sorted(_beam_chats(folder), key=_by_number)
@@ -130,6 +150,7 @@ def load_beam(folder: Path) -> list[Corpus]:
     return corpora
 
 
+@_refusing
 def load_longmemeval(path: Path) -> list[Corpus]:
     """Read LongMemEval: each question has a haystack of sessions of its own, turns marked `has_answer`."""
     corpora = []
