@@ -243,6 +243,21 @@ def test_a_purge_takes_vectors_of_every_model_and_damaged_ones_whole(site, datab
     memory.forget([memory.search("port").hits[0].id], purge=True)  # nothing there: nothing to do
 
 
+def test_an_index_that_is_taken_away_meanwhile_is_made_again_and_words_answer(site):
+    site.filled().close()
+
+    class Removing(Bag):
+        def embed(self, texts, *, query=False):
+            if not query:
+                (site.root / "index" / "lamina.db").unlink(missing_ok=True)
+            return super().embed(texts, query=query)
+
+    found = using(site, Removing()).search("Redis", vectors=True)
+    assert found.engines == ("words",)
+    assert found.hits[0].heading.endswith("Redis")
+    assert "taken away" in found.notes[0]
+
+
 def test_what_is_purged_while_it_is_embedded_gets_no_vector(site, database):
     memory = site.filled()
     text = "The password of the old printer is written below it"

@@ -36,7 +36,7 @@ def search(opened: Opened, asked: Query, *, within_s: float) -> Found:
         notes = prepare(opened, within_s=within_s)
         index: Index = opened.hybrid
         asked = asked._replace(vectors=True)
-    except (errors.EmbedderUnavailable, errors.UnwritableStore) as problem:
+    except (errors.EmbedderUnavailable, errors.UnwritableStore, errors.Busy) as problem:
         notes = [f"searched by words only: {told(problem)}"]
         opened.refresh()
         index = opened.index
@@ -47,7 +47,7 @@ def search(opened: Opened, asked: Query, *, within_s: float) -> Found:
 def prepare(opened: Opened, *, within_s: float) -> list[str]:
     """Bring words and vectors up to date, for a bounded time; says how many vectors are missing then.
 
-    Raises EmbedderUnavailable.
+    Raises EmbedderUnavailable, UnwritableStore, and Busy when the index is taken away meanwhile.
     """
     from lamina.index.source import StoreSource
 
@@ -55,8 +55,8 @@ def prepare(opened: Opened, *, within_s: float) -> list[str]:
     index.refresh(StoreSource(opened.root))
     if within_s <= 0:
         return []
-    index.embed(within_s=within_s)
-    return _left(opened, index)
+    _, left = index.embed(within_s=within_s)
+    return _left(opened, index) if left else []
 
 
 def embed(
