@@ -34,10 +34,11 @@ def page(arguments: Sequence[str], text: str) -> str:
 
 
 def machine_line() -> str:
-    """Say when and on what kind of machine it ran."""
+    """Say when, on what kind of machine and beside how much other work it ran."""
     day = datetime.now(UTC).date().isoformat()
     cores = len(os.sched_getaffinity(0))
-    return f"{day}, {cores} cores, {platform.system()}, Python {platform.python_version()}."
+    load = os.getloadavg()[2]
+    return f"{day}, {cores} cores, {platform.system()}, Python {platform.python_version()}, load {load:.1f} at the end."
 
 
 def notes(measured: Sequence[Measured], endpoint_mb: float, corpora: int) -> list[str]:
