@@ -2,8 +2,9 @@
 
     python benchmarks/search.py [ENTRIES …]          prints a Markdown table (default 1000 10000)
 
-Cold times are CPU of whole processes, warm times wall clock within one; stores are synthetic, five entries
-a topic file, words drawn by Zipf's law, one text in ten Chinese or Japanese, one in five with identifiers.
+All times are CPU, cold ones of whole processes, so that other work on the machine shows little. Stores are
+synthetic, five entries a topic file, words drawn by Zipf's law, one text in ten Chinese or Japanese, one in
+five with identifiers.
 """
 
 from __future__ import annotations
@@ -133,12 +134,12 @@ def cpu_s(work: Callable[[], object]) -> float:
 
 
 def warm_ms(index: Embedded, texts: Iterable[str], *, vectors: bool = False) -> tuple[float, float]:
-    """Return median and 95th percentile of warm searches, in milliseconds."""
+    """Return median and 95th percentile of warm searches, in milliseconds of CPU."""
     spent = []
     for text in texts:
-        before = time.perf_counter()
+        before = time.process_time()
         index.search(Query(text, vectors=vectors))
-        spent.append(1000 * (time.perf_counter() - before))
+        spent.append(1000 * (time.process_time() - before))
     return statistics.median(spent), statistics.quantiles(spent, n=20)[-1]
 
 
@@ -239,9 +240,9 @@ def update_row(entries: int, root: Path, index: Embedded, source: StoreSource) -
         path = root / "global" / LAYERS[topic % len(LAYERS)] / f"topic-{topic}.md"
         path.write_text(topic_text(text, topic, "global", "semantic"))
         rel = path.relative_to(root).as_posix()
-        before = time.perf_counter()
+        before = time.process_time()
         index.refresh(source, [rel])
-        spent.append(1000 * (time.perf_counter() - before))
+        spent.append(1000 * (time.process_time() - before))
     looking = 1000 * cpu_s(lambda: index.refresh(source))
     return Row(
         entries, "one changed file", f"{statistics.median(spent):.1f} ms", f"look at all: {looking:.1f} ms"
