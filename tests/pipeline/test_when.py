@@ -77,3 +77,20 @@ def test_what_is_past_has_begun(text: str, today: date) -> None:
     span = days_meant(text, today)
     assert span is not None
     assert span.first <= today
+
+
+@pytest.mark.parametrize("text", ["9999-12", "december 9999", "9999年12月", "end of december 9999"])
+def test_the_calendar_has_a_last_month(text: str) -> None:
+    span = days_meant(text, TODAY)
+    assert span is not None
+    assert span.last == date.max
+
+
+@pytest.mark.parametrize("text", ["yesterday", "last week", "last month", "last year", "3 days ago"])
+def test_days_before_the_calendar_are_no_time(text: str) -> None:
+    assert days_meant(text, date.min) is None
+
+
+def test_of_a_very_long_question_the_beginning_is_read() -> None:
+    assert days_meant("yesterday " + "1 " * 500_000, TODAY) == days_meant("yesterday", TODAY)
+    assert days_meant("x " * 500_000 + "yesterday", TODAY) is None

@@ -26,6 +26,7 @@ _DAYS = {
     "ヶ月": 30, "年": 365,
     "일": 1, "주": 7, "달": 30, "개월": 30, "년": 365,
 }  # fmt: skip
+_LONGEST = 4_000  # characters of a question that are read; some thirty patterns go over them
 _SLACK = 2  # days around something said to be so long ago, for each seven of its length one more
 
 
@@ -38,10 +39,13 @@ class Span(NamedTuple):
 
 def days_meant(text: str, today: date) -> Span | None:
     """Return the days that a question speaks of, None if it names none."""
-    lower = text.lower()
+    lower = text[:_LONGEST].lower()
     for pattern, meant in _readers():
         for match in re.finditer(pattern, lower):
-            span = meant(match, today)
+            try:
+                span = meant(match, today)
+            except (OverflowError, ValueError):
+                continue  # before or after the years that a calendar has
             if span is not None:
                 return span
     return None
@@ -175,4 +179,6 @@ def _year(year: int) -> Span:
 
 
 def _month_end(first: date) -> date:
-    return (first.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+    if first.month == 12:
+        return first.replace(day=31)
+    return first.replace(month=first.month + 1, day=1) - timedelta(days=1)
