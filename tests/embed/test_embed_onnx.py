@@ -103,6 +103,15 @@ def test_a_folder_below_home(tmp_path):
     assert choose("onnx:~/models/m", env={"HOME": str(tmp_path)}).name.startswith("onnx/m@")
 
 
+@pytest.mark.parametrize("folder", ["model", "./model", "~/model"])
+def test_a_folder_that_depends_on_where_we_stand_is_refused(folder, tmp_path, monkeypatch):
+    tiny.folder(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EmbedderUnavailable, match="depends on where") as refused:
+        choose(f"onnx:{folder}", env={})
+    assert "whole path" in refused.value.hint
+
+
 def test_the_quantised_model_is_found(tmp_path):
     (tiny.folder(tmp_path) / "model.onnx").rename(tmp_path / "model_quantized.onnx")
     np.testing.assert_allclose(np.linalg.norm(choose(f"onnx:{tmp_path}", env={}).embed(["port"])), 1)

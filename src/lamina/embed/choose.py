@@ -90,6 +90,11 @@ def _given(env: Mapping[str, str], cache: Path | None) -> dict[str, Callable[[st
 
         home = env.get("HOME", "")
         path = Path(home, folder[2:]) if home and folder.startswith("~/") else Path(folder)
+        if not path.is_absolute():  # else each repository that somebody stands in could bring its own model
+            raise errors.EmbedderUnavailable(
+                f'the embedder\'s folder "{folder}" depends on where Lamina runs',
+                "write its whole path: onnx:/FOLDER or onnx:~/FOLDER",
+            )
         return Onnx(read(path), _threads())
 
     def fastembed(model: str) -> Embedder:
