@@ -165,3 +165,51 @@ def test_the_own_set_has_what_it_promises() -> None:
         assert question.turns, question.id
         assert all(turn in turns for turn in question.turns), question.id
         assert {turns[turn].session for turn in question.turns} <= question.gold, question.id
+
+
+def _set(folder: Path, **fields: object) -> Path:
+    talk = {"sessionId": "s", "messages": [{"role": "user", "content": "Use DuckDB"}]}
+    question = {"question": "Which?", "haystackSessionIds": ["s"], "goldIds": ["s:0"], **fields}
+    put(folder / "sessions.json", [talk])
+    put(folder / "questions.json", [question])
+    return folder
+
+
+@pytest.mark.parametrize("name", ["haystackSessionIds", "goldIds"])
+def test_ids_that_are_no_list_are_refused_not_dropped(name: str, tmp_path: Path) -> None:
+    with pytest.raises(errors.BadInput, match=name):
+        load_set(_set(tmp_path, **{name: "s"}))
+
+
+def test_gold_turns_that_do_not_exist_do_not_count(tmp_path: Path) -> None:
+    (corpus,) = load_set(_set(tmp_path, goldIds=["s:0", "s:9"]))
+    assert corpus.questions[0].turns == {"s:0"}
+
+
+def test_two_sessions_with_one_id_are_refused(tmp_path: Path) -> None:
+    _set(tmp_path / "en")
+    _set(tmp_path / "zh")
+    with pytest.raises(errors.BadInput, match=r"zh.*sessionId"):
+        load_set(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["role", "content"])
+def test_a_turn_without_words_is_refused(name: str, tmp_path: Path) -> None:
+    turn = {"role": "user", "content": "x", name: None}
+    path = put(tmp_path / "l.json", [{"question_id": "a", "haystack_sessions": [[turn]]}])
+    with pytest.raises(errors.BadInput, match=f"question 0: '{name}'"):
+        load_longmemeval(path)
+
+
+def test_half_a_surrogate_pair_is_replaced(tmp_path: Path) -> None:
+    _set(tmp_path)
+    (tmp_path / "sessions.json").write_text(
+        r'[{"sessionId": "s", "messages": [{"role": "user", "content": "a \ud83d b \ud83d\ude00"}]}]'
+    )
+    assert load_set(tmp_path)[0].units[0].text == "a ? b 😀"
+
+
+def test_json_that_is_endlessly_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(errors.BadInput, match=r"deep\.json"):
+        load_locomo(tmp_path / "deep.json")

@@ -71,3 +71,9 @@ def test_the_own_set_keeps_its_bars_with_the_built_in_embedder() -> None:
         language: row["hit@5"] for language, row in result["by_language"].items() if row["hit@5"] < 92
     } == {}
     assert result["by_turn"]["hit@5"] >= 80
+
+
+def test_an_id_given_twice_counts_once() -> None:
+    units = tuple(Unit("a", "s", seq, "user", None, "The gateway has port 8080.") for seq in (0, 1))
+    corpus = Corpus("twice", units, (Question("1", "which port", frozenset("a"), "config"),))
+    assert eval_retrieval("twice", [corpus])["ndcg@10"] == 100.0

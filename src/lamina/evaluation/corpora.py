@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from lamina.errors import BadInput, NoSuchFile
 
 _TURN = re.compile(r"D\d+:\d+")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _PLAN = re.compile(r"\s*->->.*$", re.DOTALL)
 _LOCOMO = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _DAYS = ("%I:%M %p on %d %B, %Y", "%B-%d-%Y", "%Y/%m/%d (%a) %H:%M", "%Y-%m-%d")
@@ -90,12 +91,16 @@ def load_set(folder: Path) -> list[Corpus]:
     """
     units: list[Unit] = []
     questions: list[Question] = []
+    known: set[str] = set()
     for part in _parts(folder):
-        units += [
-            unit
-            for at, each in enumerate(_json(part / "sessions.json", list))
-            for unit in _session(each, f"{part / 'sessions.json'}: session {at}")
-        ]
+        for at, each in enumerate(_json(part / "sessions.json", list)):
+            where = f"{part / 'sessions.json'}: session {at}"
+            units += _session(each, where)
+            if each["sessionId"] in known:
+                raise BadInput(
+                    f"{where}: another session has its sessionId", "give each session an id of its own"
+                )
+            known.add(each["sessionId"])
         language = part.name if part != folder else ""
         questions += [
             _asked(each, f"{part / 'questions.json'}: question {at}", language)
@@ -165,7 +170,8 @@ def load_longmemeval(path: Path) -> list[Corpus]:
             session = str(ids[number]) if number < len(ids) else str(number)
             day = _day(str(days[number])) if number < len(days) else None
             for seq, turn in enumerate(turns):
-                unit = Unit(f"{number}:{seq}", f"{number}:{session}", seq, turn["role"], day, turn["content"])
+                role, text = (_field(turn, field, where, str) for field in ("role", "content"))
+                unit = Unit(f"{number}:{seq}", f"{number}:{session}", seq, role, day, text)
                 units.append(unit)
                 if turn.get("has_answer"):
                     gold.add(unit.id)
@@ -186,7 +192,12 @@ def _corpus(
     unit: str = "turn",
 ) -> Corpus:
     there = {each.session if unit == "session" else each.id for each in units}
-    usable = [each._replace(gold=each.gold & there) for each in questions if each.text.strip()]
+    turns = {each.id for each in units}
+    usable = [
+        each._replace(gold=each.gold & there, turns=each.turns & turns)
+        for each in questions
+        if each.text.strip()
+    ]
     last = max((each.day for each in units if each.day), default=None)
     return Corpus(name, tuple(units), tuple(each for each in usable if each.gold), today or last, unit)
 
@@ -220,7 +231,7 @@ def _session(each: Any, where: str) -> Iterator[Unit]:
 def _asked(each: Any, where: str, language: str) -> Question:
     text = str(_field(each, "question", where, str))
     sessions, turns = (
-        frozenset(map(str, found)) if isinstance(found := each.get(name), list) else frozenset()
+        frozenset(map(str, _field({name: [], **each}, name, where, list)))
         for name in ("haystackSessionIds", "goldIds")
     )
     kind = str(each.get("questionType", ""))
@@ -301,10 +312,13 @@ def _day(text: str) -> date | None:
 
 def _json(path: Path, kind: type) -> Any:
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        data = json.loads(text)
+        if _HALF.search(text):  # half a pair can be said in JSON, but no UTF-8 holds it
+            data = json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
     except FileNotFoundError:
         raise NoSuchFile(f"{path}: no such file", "check the path") from None
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise BadInput(f"{path}: not readable as JSON: {problem}", "check the file") from None
     if not isinstance(data, kind):
         raise BadInput(
