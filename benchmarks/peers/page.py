@@ -37,8 +37,8 @@ def machine_line() -> str:
     """Say when, on what kind of machine and beside how much other work it ran."""
     day = datetime.now(UTC).date().isoformat()
     cores = len(os.sched_getaffinity(0))
-    load = os.getloadavg()[2]
-    return f"{day}, {cores} cores, {platform.system()}, Python {platform.python_version()}, load {load:.1f} at the end."
+    here = f"{platform.system()}, Python {platform.python_version()}"
+    return f"{day}, {cores} cores, {here}, load {os.getloadavg()[2]:.1f} at the end."
 
 
 def notes(measured: Sequence[Measured], endpoint_mb: float, corpora: int) -> list[str]:
