@@ -203,6 +203,7 @@ def test_the_environment_is_read_by_type(home):
         "LAMINA_MODEL": "",
         "LAMINA_OFF": "1",
         "LAMINA_CHILD": "1",
+        "LAMINA_EMBEDDER_KEY_ENV": "MY_KEY",
     }
     settings = load(home, env=env)
     assert [

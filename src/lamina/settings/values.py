@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _UNREADABLE = {"capture": "off"}
 """What a setting is while what was asked for can't be read: the careful reading."""
-_OTHER_VARIABLES = frozenset({"LAMINA_OFF", "LAMINA_CHILD"})
+_OTHER_VARIABLES = frozenset({"LAMINA_OFF", "LAMINA_CHILD", "LAMINA_EMBEDDER_KEY_ENV"})
 
 
 class Value(NamedTuple):
