@@ -53,6 +53,14 @@ class Endpoint:
 
         self.answers.append(late)
 
+    def drip(self) -> None:
+        """Send the next answer a byte at a time, without an end, until the test ends."""
+        self.answers.append(lambda _path, _body: (200, self._drops()))
+
+    def _drops(self) -> Iterator[bytes]:
+        while not self.wait.wait(0.05):
+            yield b" "
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -63,8 +71,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.endpoint.asked.append((self.path, dict(self.headers), body))
         answer = self.endpoint.answers.pop(0) if self.endpoint.answers else good
         status, value = answer(self.path, body)
-        raw = value if isinstance(value, bytes) else json.dumps(value).encode()
         try:
+            if isinstance(value, Iterator):
+                self._drip(status, value)
+                return
+            raw = value if isinstance(value, bytes) else json.dumps(value).encode()
             self.send_response(status)
             if status in (301, 302, 307, 308):
                 self.send_header("Location", self.endpoint.url + "/elsewhere")
@@ -73,6 +84,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(raw)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+
+    def _drip(self, status: int, drops: Iterator[bytes]) -> None:
+        self.close_connection = True
+        self.send_response(status)
+        self.end_headers()
+        for drop in drops:
+            self.wfile.write(drop)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 
 import numpy as np
 import pytest
@@ -157,6 +158,7 @@ def test_what_is_no_answer(server, family, body, what):
         ([[[1], [2]], [[1], [2]]], "no list of vectors"),
         ([1, 2], "no list of vectors"),
         (["ab", "cd"], "no list of vectors"),
+        ([[0.0, 0.0], [0.0, 0.0]], "vectors of zeros"),
     ],
 )
 def test_what_are_no_vectors(server, family, rows, what):
@@ -164,6 +166,13 @@ def test_what_are_no_vectors(server, family, rows, what):
         200, {"data": [{"index": at, "embedding": row} for at, row in enumerate(rows)], "embeddings": rows}
     )
     assert what in refused(made(server, family)).message
+
+
+def test_an_answer_that_drips_is_given_up(server, family):
+    server.drip()
+    began = time.monotonic()
+    assert "no answer within 0.5 s" in refused(made(server, family, timeout=0.5)).message
+    assert time.monotonic() - began < 5
 
 
 def test_a_dimension_that_changes(server, family):

@@ -17,6 +17,7 @@ from lamina.formats.frozen import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from http.client import HTTPResponse
     from urllib.request import OpenerDirector
 
     import numpy as np
@@ -108,6 +109,8 @@ class Remote:
             raise self._odd("vectors of different lengths")
         if table.ndim != 2 or not table.shape[1] or not np.isfinite(table).all():
             raise self._odd("what is no list of vectors")
+        if not table.any():
+            raise self._odd("vectors of zeros")  # stored, they would find nothing ever after
         if table.shape[1] != (self._known or table.shape[1]):
             raise self._odd(f"vectors of {table.shape[1]} numbers, where it gave {self._known} before")
         self._known = table.shape[1]
@@ -134,8 +137,9 @@ class Remote:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
         request = Request(self._url, body, headers, method="POST")  # noqa: S310 - the scheme was checked
         try:
+            until = time.monotonic() + timeout
             with self._opener.open(request, timeout=timeout) as answer:
-                text: bytes = answer.read(_LARGEST)
+                return _whole(answer, until)
         except HTTPError as fault:
             with fault:
                 raise self._refused(fault.code, _told(fault.read(_LARGEST))) from None
@@ -144,7 +148,6 @@ class Remote:
             if isinstance(reason, TimeoutError):  # a second try would double the wait
                 raise self._silent(f"no answer within {timeout:g} s") from fault
             raise _Passing(str(reason) or type(reason).__name__) from fault
-        return text
 
     @cached_property
     def _opener(self) -> OpenerDirector:
@@ -265,6 +268,16 @@ def _address(url: str) -> tuple[str, str]:
             f"write openai:MODEL@https://HOST/v1; the key belongs into the variable that {KEY_ENV} names",
         )
     return parts.hostname, f"{parts.hostname}{port}{parts.path.rstrip('/')}"
+
+
+def _whole(answer: HTTPResponse, until: float) -> bytes:
+    """Read an answer; the connection's own timeout starts anew with each piece that arrives."""
+    text = bytearray()
+    while len(text) < _LARGEST and (part := answer.read1(_LARGEST - len(text))):
+        text += part
+        if time.monotonic() > until:
+            raise TimeoutError
+    return bytes(text)
 
 
 def _told(body: bytes) -> str:
