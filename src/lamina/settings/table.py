@@ -60,7 +60,10 @@ TABLE: Final = (
     Setting("model_daily_calls", "int", 300, "Model calls a day at most."),
     Setting("model_daily_tokens", "int", 2_000_000, "Model tokens a day at most, in and out."),
     Setting(
-        "embedder", "text", "builtin", "What makes vectors: `builtin`, a route, or `none` for words only."
+        "embedder",
+        "text",
+        "builtin",
+        "What makes vectors: `builtin`, `ollama:MODEL` or another one, or `none` for words only.",
     ),
     Setting(
         "git_remote",
