@@ -79,8 +79,8 @@ class Scored(NamedTuple):
     parts: Mapping[str, float]
 
 
-def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool) -> list[Scored]:
-    """Return the rows, best first; `share` tells how much of the query a mask covers.
+def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool, limit: int) -> list[Scored]:
+    """Return the best rows, best first; `share` tells how much of the query a mask covers.
 
     With `widen`, neighbours of what was found come in as well, though no word of the query is in them.
     """
@@ -95,9 +95,9 @@ def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool) -> lis
     rows = set(signals.words) | set(signals.vectors)
     if widen:
         rows |= {row for row, beside in around.items() if beside.mask or beside.vectors}
-    scored = [_score(row, weights, signals, around.get(row, _ALONE), share) for row in rows]
-    scored.sort(key=lambda each: (-each.score, -each.row))
-    return scored
+    ranked = [(_score(row, weights, signals, around.get(row, _ALONE), share), row) for row in rows]
+    ranked.sort(key=lambda each: (-sum(each[0]), -each[1]))
+    return [_scored(row, parts) for parts, row in ranked[:limit]]
 
 
 class _Beside(NamedTuple):
@@ -143,26 +143,34 @@ def _around(signals: Signals) -> dict[int, _Beside]:
     return found
 
 
+_PARTS = ("words", "cover", "context", "vectors", "asks")
+
+
 def _score(
     row: int, weights: Weights, signals: Signals, beside: _Beside, share: Callable[[int], float]
-) -> Scored:
+) -> tuple[float, ...]:
+    """Return what each of the parts gives to a row."""
     mask, length = signals.masks.get(row, 0), signals.lengths.get(row, 0)
     concise, covered = _concise(length), share(mask)
-    alike = signals.vectors.get(row, 0.0)
-    context = weights.before * beside.before + beside.weight * (
-        weights.around * (share(mask | beside.mask) - covered)
-        + weights.near * beside.near
-        + weights.beside * beside.vectors
+    context = 0.0
+    if beside is not _ALONE:
+        context = weights.before * beside.before + beside.weight * (
+            weights.around * (share(mask | beside.mask) - covered)
+            + weights.near * beside.near
+            + weights.beside * beside.vectors
+        )
+    return (
+        weights.words * concise * signals.words.get(row, 0.0),
+        (weights.cover * concise + weights.cover_long) * covered,
+        context,
+        (weights.vectors * concise + weights.vectors_long) * signals.vectors.get(row, 0.0),
+        weights.asks * max(0.0, 1 + length / _QUESTION) if length < 0 else 0.0,
     )
-    parts = {
-        "words": weights.words * concise * signals.words.get(row, 0.0),
-        "cover": (weights.cover * concise + weights.cover_long) * covered,
-        "context": context,
-        "vectors": (weights.vectors * concise + weights.vectors_long) * alike,
-        "asks": weights.asks * max(0.0, 1 + length / _QUESTION) if length < 0 else 0.0,
-    }
-    given = {name: value for name, value in parts.items() if value}
-    return Scored(row, max(0.0, sum(given.values())), given)
+
+
+def _scored(row: int, parts: tuple[float, ...]) -> Scored:
+    given = {name: value for name, value in zip(_PARTS, parts, strict=True) if value}
+    return Scored(row, max(0.0, sum(parts)), given)
 
 
 def _concise(length: int) -> float:

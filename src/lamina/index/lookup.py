@@ -20,10 +20,10 @@ from lamina.index.words import Term
 
 RARE = 2_000  # up to this many rows a word may choose candidates
 FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score
-_BUDGET = 1_000  # rows scored for one query, once there are more than RARE
+_BUDGET = 600  # rows scored for one query, once there are more than RARE
 _OPTIONAL = 2
 _BEST = 200
-_NEWEST = 200
+_NEWEST = 100
 _SCANNED = 5_000  # texts looked through for a part of a word
 _SENTENCE = 3
 _SOURCES = 20
@@ -98,9 +98,9 @@ class Lookup:
         lengths |= self._lengths(row for row in alike_rows if row not in lengths)
         signals = fusion.Signals(found.scores, found.masks, alike_rows, lengths, line)
         share = fusion.coverage((form.term, form.part, worth[form.term]) for form in found.forms)
-        ranked = fusion.fuse(signals, share, widen=len(strong) >= _SENTENCE)
+        ranked = fusion.fuse(signals, share, widen=len(strong) >= _SENTENCE, limit=query.limit)
         weights = (fusion.BOTH if alike_rows else fusion.WORDS)._asdict()
-        return Ranked(ranked[: query.limit], names, found.dropped, values, weights)
+        return Ranked(ranked, names, found.dropped, values, weights)
 
     # -- words
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lamina.pipeline.when import Span
 
 SNIPPET = 320
-_DEPTH = 80
+_DEPTH = 50
 _TAIL = 0.05  # what scores less than this share of the best shares only its commonest words
 
 _TRUST = {"approved": 1.0, "candidate": 0.85, "superseded": 0.5, "forgotten": 0.4}
