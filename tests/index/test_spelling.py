@@ -43,7 +43,24 @@ def test_a_slip_of_the_fingers_finds_what_was_meant(index: Embedded, typed: str,
     assert [match.document.text for match in index.search(Query(typed)).matches] == [found]
 
 
-@pytest.mark.parametrize("typed", ["zeppelin", "red1s", "rxy", "настройка", "Xedis"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "used",
+        "uses",
+        "added",
+        "aging",
+        "eyes",
+        "dies",
+        "ices",
+        "ones",
+        "zeppelin",
+        "red1s",
+        "rxy",
+        "настройка",
+        "Xedis",
+    ],
+)
 def test_what_nobody_meant_finds_nothing(index: Embedded, typed: str) -> None:
     assert index.search(Query(typed)).matches == []
 
@@ -60,3 +77,14 @@ def test_no_word_raises(word: str) -> None:
     db.execute("INSERT INTO vocabulary VALUES ('databas'), ('redi')")
     assert len(similar(db, word)) <= 3
     db.close()
+
+
+def test_a_long_text_is_not_searched_for_slips(index: Embedded) -> None:
+    """A question in another language would have each of its words looked up in vain."""
+    query = Query("databse wird hier nirgends jemals irgendwo gefunden werden koennen")
+    assert index.search(query).matches == []
+
+
+def test_no_more_than_two_words_are_taken_for_slips(index: Embedded) -> None:
+    assert index.search(Query("zzxqa zzxqb databse")).matches == []
+    assert index.search(Query("zzxqa databse")).matches != []

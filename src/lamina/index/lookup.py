@@ -29,7 +29,9 @@ _SENTENCE = 3
 _SOURCES = 20
 _AROUND = 1_000
 _MEANT = 0.6  # of a word is found where one stands that is spelt nearly so
-_SURE = 0.18  # likeness below which meaning alone, without any word, finds nothing
+_SHORT = 6  # words of a query that was typed in, in which slips of the fingers are looked for
+_SLIPS = 2  # words of it that may be slips
+_SURE = 0.13  # likeness below which meaning alone, without any word, finds nothing
 _PREFIX = 0.7  # of a word is found where only a longer one stands
 
 Likeness = Callable[[Query, Mapping[str, float], Conditions], Mapping[int, float]]
@@ -72,6 +74,7 @@ class Lookup:
         self._db = db
         self._version = -1
         self._frequencies: dict[str, int] = {}
+        self._slips: dict[str, list[str]] = {}
         self._total = 0
 
     def rank(self, query: Query, alike: Likeness | None = None) -> Ranked:
@@ -81,7 +84,7 @@ class Lookup:
         asked = strong or terms
         self._forget_old()
         names = tuple(term.text for term in asked)
-        if not self._total or not (terms or alike):
+        if not self._total or not terms:
             return Ranked((), names, ())
         conditions = Conditions(query)
         forms = self._forms(asked)
@@ -107,6 +110,7 @@ class Lookup:
     def _forms(self, terms: Sequence[Term]) -> list[_Form]:
         """Return what can be looked for: each term whole, in parts, and as a beginning if nothing else."""
         forms: dict[str, _Form] = {}
+        slips = _SLIPS if len(terms) <= _SHORT else 0
         for number, term in enumerate(terms):
             looser = [(part, 1 / len(term.parts)) for part in term.parts]
             for expression, part in ((term.whole, 1.0), *looser):
@@ -114,18 +118,22 @@ class Lookup:
             if term.prefix and not forms[term.whole].rows:
                 found = self._frequency(term.prefix)
                 forms.setdefault(term.prefix, _Form(term.prefix, number, _PREFIX, found))
-                if not found:
+                if not found and slips:
+                    slips -= 1
                     for meant in self._meant(term.text):
                         forms.setdefault(meant, _Form(meant, number, _MEANT, self._frequency(meant)))
         return list(forms.values())
 
     def _meant(self, word: str) -> list[str]:
         """Return expressions for words of the store that one found nowhere was probably meant to be."""
-        from lamina.index.spelling import similar
+        if word not in self._slips:
+            from lamina.index.spelling import similar
 
-        tried = ((f'"{stem}{ending}"' for ending in ("", "e", "s", "y")) for stem in similar(self._db, word))
-        found = (next((each for each in several if self._frequency(each)), "") for several in tried)
-        return [each for each in found if each]
+            stems = similar(self._db, word)
+            tried = ((f'"{stem}{ending}"' for ending in ("", "e", "s", "y")) for stem in stems)
+            found = (next((each for each in several if self._frequency(each)), "") for several in tried)
+            self._slips[word] = [each for each in found if each]
+        return self._slips[word]
 
     def _worth(self, number: int, forms: Iterable[_Form]) -> float:
         """Return how rare a term is: the logarithm of rows per row with it."""
@@ -154,7 +162,9 @@ class Lookup:
             chosen, optional, dropped = self._choose(rest)
             found = self._score(chosen, optional, conditions, limit) if chosen else found
             if found.scores:
-                return found._replace(dropped=tuple(terms[form.term].text for form in dropped if form.part == 1))
+                return found._replace(
+                    dropped=tuple(terms[form.term].text for form in dropped if form.part == 1)
+                )
             names = ()
         rows = self._together(terms, conditions)
         if not rows:
@@ -319,6 +329,7 @@ class Lookup:
         if version != self._version or len(self._frequencies) > 5_000:
             self._version = version
             self._frequencies = {}
+            self._slips = {}
             self._total = tables.count(self._db)
 
 

@@ -8,7 +8,7 @@ from lamina.index import words
 
 _SHORTEST = 4
 _LONG = 8  # letters from which two may be wrong
-_LOOKED_AT = 4_000  # words of the store with the same beginning
+_LOOKED_AT = 2_000  # words of the store with the same beginning
 _MOST = 3
 
 
@@ -18,17 +18,19 @@ def similar(db: sqlite3.Connection, word: str) -> list[str]:
     The first two letters are taken to be right, or the first and the third to have changed places with the
     second; words that are not plain Latin letters are left alone.
     """
-    if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
+    word = _stem(word) if word.isascii() and word.isalpha() else ""
+    if len(word) < _SHORTEST:
         return []
-    word = _stem(word)
     most = 2 if len(word) >= _LONG else 1
+    letters = set(word)
     found: list[tuple[int, str]] = []
     for start in dict.fromkeys((word[:2], word[0] + word[2])):
         sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?"
         for (term,) in db.execute(sql, (start, start + "\U0010ffff", _LOOKED_AT)):
-            away = _distance(word, term, most)
-            if away <= most:
-                found.append((away, term))
+            if abs(len(term) - len(word)) <= most and len(letters.difference(term)) <= most:
+                away = _distance(word, term, most)
+                if away <= most:
+                    found.append((away, term))
     return [term for _, term in sorted(set(found))[:_MOST]]
 
 
