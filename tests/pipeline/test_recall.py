@@ -239,3 +239,13 @@ def test_a_snippet_is_a_part_of_the_text_and_never_too_long(text: str, query: st
     assert len(shown) <= SNIPPET
     assert shown.removeprefix("…").removesuffix("…") in text
     assert shown == text or len(text) > SNIPPET
+
+
+def test_words_that_only_name_a_time_are_not_looked_for(tmp_path: Path) -> None:
+    old = document("I spent a week cleaning, the last of many.", 1, date=TODAY - timedelta(days=80))
+    meant = document("The outbox table is polled every 5 s.", 2, date=TODAY - timedelta(days=6))
+    other = document("The outbox has an index.", 3, date=TODAY - timedelta(days=90))
+    found = ask(tmp_path, [old, meant, other], "outbox last week")
+    assert ids(found) == ["global-sem-0002", "global-sem-0003"]
+    assert found.terms == ("outbox",)
+    assert ids(ask(tmp_path, [old], "last week")) == ["global-sem-0001"]

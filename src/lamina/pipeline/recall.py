@@ -123,14 +123,15 @@ def question(  # noqa: PLR0913 - one argument for each filter of the command
 
 def search(index: Index, query: Query, *, today: Date, here: Scope | None = None) -> Found:
     """Ask the index and weigh what it found; equal scores keep the index's order."""
-    answer = index.search(query._replace(limit=max(_DEPTH, 5 * query.limit)))
+    then = _days_meant(query.text, today)
+    text = _without(query.text, then.said) if then else query.text
+    answer = index.search(query._replace(text=text, limit=max(_DEPTH, 5 * query.limit)))
     best = max((match.score for match in answer.matches), default=0.0)
     fitting = [match for match in answer.matches if match.score >= _TAIL * best]
-    then = _days_meant(query.text, today)
     rough = _sorted(_weigh(match, query.text, today, here, then, exact=False) for match in fitting)
     chosen = _mixed(rough, 2 * query.limit)
     weighed = _sorted(_weigh(each.match, query.text, today, here, then) for each in chosen)
-    needles = _needles(query.text)
+    needles = _needles(text)
     hits = [_hit(each, needles) for each in _mixed(weighed, query.limit)]
     return Found(
         query.text, answer.engines, tuple(hits), answer.terms, answer.dropped, answer.notes, answer.worth,
@@ -179,6 +180,15 @@ def _days_meant(text: str, today: Date) -> Span | None:
     from lamina.pipeline.when import days_meant
 
     return days_meant(lower, today)
+
+
+def _without(text: str, said: str) -> str:
+    """Return a query without what only names its time, unless nothing else is asked."""
+    at = text.lower().find(said)
+    if not said or len(text) != len(text.lower()) or at < 0:
+        return text
+    rest = f"{text[:at]} {text[at + len(said) :]}"
+    return rest if any(not term.weak for term in words.parse(rest)) else text
 
 
 def _weigh(

@@ -31,10 +31,14 @@ _SLACK = 2  # days around something said to be so long ago, for each seven of it
 
 
 class Span(NamedTuple):
-    """Days from `first` to `last`, both included."""
+    """Days from `first` to `last`, both included.
+
+    `said` is what named them, where it says nothing else: "last week" does, "March" may stand in a text.
+    """
 
     first: date
     last: date
+    said: str = ""
 
 
 def days_meant(text: str, today: date) -> Span | None:
@@ -47,7 +51,7 @@ def days_meant(text: str, today: date) -> Span | None:
             except (OverflowError, ValueError):
                 continue  # before or after the years that a calendar has
             if span is not None:
-                return span
+                return span._replace(said="" if meant in (_dated, _week_of, _in_year) else match[0])
     return None
 
 

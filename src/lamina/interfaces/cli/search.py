@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lamina.pipeline.recall import Found, Hit
 
 LIMIT = 10
+VECTORS = "vectors"
 
 
 def run(name: str, arguments: list[str], out: Output) -> int:
@@ -54,6 +55,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         out.note(note)
     out.result(as_json(found, explain=options.explain), render(found, out, explain=options.explain))
     if not found.hits:
+        if not options.vectors and VECTORS not in found.engines:
+            out.note("`--vectors` searches by meaning, too")
         point_elsewhere(memory, options, out)
     return 0
 
