@@ -57,6 +57,14 @@ def test_a_corpus_is_indexed_and_asked(small: Corpus) -> None:
     assert "small, by turn, words" in render_retrieval(result)
 
 
+def test_missed_questions_are_named(small: Corpus) -> None:
+    lost = small.questions[0]._replace(text="zeppelin", gold=frozenset("b"))
+    result = eval_retrieval("small", [small._replace(questions=(lost,))])
+    assert [each["id"] for each in result["missed"]] == ["1"]
+    assert "zeppelin" in render_retrieval(result, misses=True)
+    assert "zeppelin" not in render_retrieval(result)
+
+
 def test_half_of_the_questions_can_be_left_out(small: Corpus) -> None:
     halves = [eval_retrieval("small", [small], half=half) for half in (0, 1)]
     assert [half["n"] for half in halves] == [1, 1]

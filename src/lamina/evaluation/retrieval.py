@@ -124,6 +124,11 @@ def eval_retrieval(
         "by_language": _grouped(rankings, lambda ranking: ranking.question.language),
         "index_s": round(index_s, 2),
         "query_ms": _times([ranking.ms for ranking in rankings]),
+        "missed": [
+            {"id": each.question.id, "question": each.question.text, "found": each.found[:DEPTH]}
+            for each in rankings
+            if _first(each) > DEPTH
+        ],
     }
 
 
@@ -175,8 +180,8 @@ def own_set() -> Path:
     return Path(__file__).parent / "sets" / "coding"
 
 
-def render_retrieval(result: Mapping[str, Any]) -> str:
-    """Return the figures as a table."""
+def render_retrieval(result: Mapping[str, Any], *, misses: bool = False) -> str:
+    """Return the figures as a table; with `misses`, the questions of which nothing was found, too."""
     names = ("n", "hit@5", "hit@10", "recall@5", "recall@10", "mrr", "ndcg@10")
     rows = [("all", result)]
     rows += [("by turn", result["by_turn"])] if "by_turn" in result else []
@@ -187,10 +192,11 @@ def render_retrieval(result: Mapping[str, Any]) -> str:
     lines.append("  ".join([" " * width, *(f"{name:>9}" for name in names)]))
     lines += ["  ".join([f"{name:{width}}", *(f"{row[each]:>9}" for each in names)]) for name, row in rows]
     times = result["query_ms"]
-    lines += [
-        "",
-        f"indexed in {result['index_s']} s, asked in {times['p50']} ms (p50) to {times['p95']} ms (p95)",
-    ]
+    asked = f"asked in {times['p50']:.1f} ms (p50), {times['p95']:.1f} ms (p95)"
+    lines += ["", f"indexed in {result['index_s']} s, {asked}"]
+    if misses:
+        lines += ["", f"nothing among the first {DEPTH} hits answers:"]
+        lines += [f"  {each['id']}  {each['question']}" for each in result["missed"]] or ["  (none)"]
     return "\n".join(lines)
 
 

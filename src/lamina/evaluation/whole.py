@@ -289,6 +289,11 @@ def _mean(scores: Sequence[Score]) -> dict[str, float]:
     return {"hit@5": round(100 * hit / count, 1), "coverage": round(100 * covered / count, 1)}
 
 
+def _beside_raw(share: float | None) -> list[str]:
+    """Return the line on coverage; without any answers there is nothing to compare."""
+    return [] if share is None else [f"coverage is {share}% of what plain FTS5 over the raw turns reaches"]
+
+
 def _figures(
     lamina: Sequence[Score], raw: Sequence[Score], sizes: Mapping[str, int], imported: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -326,7 +331,7 @@ def _table(figures: Mapping[str, Any]) -> str:
     size = figures["bytes"]
     lines += [
         "",
-        f"coverage is {figures['coverage_of_raw']}% of what plain FTS5 over the raw turns reaches",
+        *_beside_raw(figures["coverage_of_raw"]),
         f"memory: {size['markdown']:,} bytes of Markdown",
         f"= {figures['markdown_to_transcripts']:.3f} of the transcripts ({size['transcripts']:,} bytes)",
         f"= {figures['markdown_to_messages']:.3f} of the bare messages ({size['messages']:,} bytes)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lamina.errors import UsageError
+from lamina.errors import BadInput, UsageError
 from lamina.interfaces.cli.arguments import command
 
 TYPE_CHECKING = False
@@ -71,11 +71,15 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     parser.add_argument(
         "--half", metavar="0|1", type=int, choices=(0, 1), help="retrieval: every other question"
     )
+    parser.add_argument(
+        "--misses", action="store_true", help="retrieval: list the questions that were missed"
+    )
     parser.add_argument("--only", metavar="NAME", help="behaviour: one axis or case")
     options = parser.options(arguments)
     for option, kind in _BELONGS.items():
         if getattr(options, option) is not None and options.what != kind:
-            raise UsageError(f"{option} belongs to `lamina eval {kind}`", f"`lamina {name} --help` shows how")
+            shown = option.upper() if option == "sessions" else f"--{option}"
+            raise UsageError(f"{shown} belongs to `lamina eval {kind}`", f"`lamina {name} --help` shows how")
     return {"pipeline": pipeline, "retrieval": retrieval, "behaviour": behaviour}[options.what](options, out)
 
 
@@ -98,8 +102,10 @@ def retrieval(options: argparse.Namespace, out: Output) -> int:
 
     name, corpora = data_of(options)
     embedder = embedder_of(options)
+    if not any(corpus.questions for corpus in corpora):
+        raise BadInput("no question has an answer that is in the data", "check the ids that they name")
     result = eval_retrieval(name, corpora, embedder, half=options.half, progress=teller(out))
-    out.result(result, render_retrieval(result))
+    out.result(result, render_retrieval(result, misses=options.misses))
     return 0
 
 

@@ -55,8 +55,6 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         out.note(note)
     out.result(as_json(found, explain=options.explain), render(found, out, explain=options.explain))
     if not found.hits:
-        if not options.vectors and VECTORS not in found.engines:
-            out.note("`--vectors` searches by meaning, too")
         point_elsewhere(memory, options, out)
     return 0
 
@@ -83,7 +81,8 @@ def render(found: Found, out: Output, *, explain: bool) -> str:
     """Return the hits for a person to read."""
     blocks = [out.style(explained(found), "dim")] if explain else []
     if not found.hits:
-        blocks.append(f"nothing found (searched by {', '.join(found.engines)})")
+        hint = "" if VECTORS in found.engines else "; --vectors searches by meaning, too"
+        blocks.append(f"nothing found (searched by {', '.join(found.engines)}{hint})")
     blocks += [render_hit(place, hit, out, explain=explain) for place, hit in enumerate(found.hits, 1)]
     return "\n\n".join(blocks)
 
