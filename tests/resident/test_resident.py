@@ -148,6 +148,17 @@ def test_garbage_and_clients_that_hang_harm_nobody(site):
             connection.close()
 
 
+@pytest.mark.parametrize(
+    "data", [b'{"x": ' + b"9" * 5000 + b"}\n", b"\xff\n", b"{]\n", b"[" * 9999 + b"\n", b"7\n"]
+)
+def test_what_is_no_object_is_a_broken_line(data):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(data)
+        with pytest.raises(line.Broken):
+            line.receive(theirs, most=line.REQUEST, until=time.monotonic() + 5)
+
+
 def test_one_too_many_is_sent_away_at_once(site):
     memory = site.filled()
     with site.server(embedder=Bag()) as server:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from json import JSONDecodeError, dumps, loads
+from json import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def receive(connection: socket, *, most: int, until: float) -> Json:
                 raise Broken("the line is too long" if part else "it ended in the middle of a line")
             parts.append(part)
         value = loads(b"".join(parts).partition(b"\n")[0])
-    except (OSError, JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:  # ValueError: no JSON, or too long a number
         raise Broken(str(problem)) from problem
     if not isinstance(value, dict):
         raise Broken("it is no object")
