@@ -59,13 +59,20 @@ class Filler:
     """A thread with an index of its own, so that no question waits for it.
 
     `open_index` makes that index for the embedder in use, None if there is none; `failed` hears what went
-    wrong. `missing` is how many memories had no vector when it last looked.
+    wrong, once until it goes well again. `missing` is how many memories had no vector when it last looked,
+    every `look_s` seconds.
     """
 
     def __init__(
-        self, root: str, open_index: Callable[[], Embedded | None], failed: Callable[[str], None]
+        self,
+        root: str,
+        open_index: Callable[[], Embedded | None],
+        failed: Callable[[str], None],
+        look_s: float = _LOOK_S,
     ) -> None:
         self.missing = 0
+        self._look_s = look_s
+        self._problem = ""
         self._source = StoreSource(root)
         self._mark = os.path.join(root, "memory.json")  # noqa: PTH118 - gone with the store
         self._open = open_index
@@ -101,15 +108,24 @@ class Filler:
         while not self._stop.is_set():
             try:
                 self._fill()
+                self._problem = ""
             except _Renewed:
                 continue
             except _Stopped:
                 break
-            except (errors.LaminaError, OSError) as problem:
-                self._failed(str(problem))
-            self._wake.wait(_LOOK_S)
+            except Exception as problem:  # noqa: BLE001 - an edge: nobody else would go on in its place
+                self._tell(problem)
+            self._wake.wait(self._look_s)
             self._wake.clear()
         self._close()
+
+    def _tell(self, problem: Exception) -> None:
+        """Tell what went wrong, unless it is what was told last."""
+        known = isinstance(problem, (errors.LaminaError, OSError))
+        said = str(problem) if known else f"{type(problem).__name__}: {problem}"
+        if said != self._problem:
+            self._problem = said
+            self._failed(said)
 
     def _close(self) -> None:
         if self._index is not None:

@@ -50,7 +50,7 @@ class Warm:
         clock: Callable[[], datetime],
         embedder: Embedder | None = None,
     ) -> None:
-        self._root = str(root)
+        self._root = root
         self._env = env
         self._clock = clock
         self._given = embedder
@@ -61,7 +61,7 @@ class Warm:
         self._missing = ""  # why there is no embedder, though the settings name one
         self._setting = self._own().own["embedder"]
         self._index, self.embedder = self._made(self._own())
-        self.filler = Filler(self._root, self._another, self._failed)
+        self.filler = Filler(str(self._root), self._another, self._failed)
 
     def prepare(self) -> None:
         """Load all that the first question would wait for."""
@@ -122,7 +122,7 @@ class Warm:
     def state(self) -> Json:
         """Return what stands ready."""
         name = None if self.embedder is None else self.embedder.name
-        return {"root": self._root, "embedder": name, "missing": self.filler.missing, "problem": self._why}
+        return {"root": str(self._root), "embedder": name, "missing": self.filler.missing, "problem": self._why}
 
     def close(self) -> None:
         """End the work behind and close the index."""
@@ -179,6 +179,5 @@ class Warm:
         self._failed(why)
 
     def _failed(self, why: str) -> None:
-        opened = self._own()
-        if opened.exists:  # else the store was taken away, and nothing of it must come back
-            log.log(Layout(opened.root), "vectors_failed", at=self._clock(), reason=why)
+        if (self._root / "memory.json").exists():  # else the store is gone, and nothing of it must come back
+            log.log(Layout(self._root), "vectors_failed", at=self._clock(), reason=why)
