@@ -18,6 +18,7 @@ from tests.resident.running import MEMORIES, Site, until
 
 from lamina import errors
 from lamina.index import held
+from lamina.index.embedded import Embedded
 from lamina.index.vectors import encode
 
 QUESTION = "which port does staging listen on"
@@ -210,6 +211,24 @@ def test_vectors_that_vanish_while_they_are_in_use_come_back(site, database):
     database.unlink()
     assert memory.search("port", vectors=True).hits[0].parts["vectors"] > 0
     assert models(database) == {"bag-64": 5}
+
+
+def test_vectors_that_another_process_keeps_leave_words_and_a_note(site, database):
+    site.filled().close()
+    memory = using(site, Bag())
+    memory.embed()
+    memory.close()
+    memory = using(site, Bag())
+    memory._at.__dict__["hybrid"] = Embedded(site.root / "index", embedder=Bag(), wait_s=0.1)
+    keeper = sqlite3.connect(database, isolation_level=None)
+    keeper.execute("BEGIN EXCLUSIVE")
+    found = memory.search("Redis", vectors=True)
+    assert found.hits[0].heading.endswith("Redis")
+    assert found.engines == ("words",)
+    assert "by words only: the vectors are in use" in found.notes[0]
+    keeper.execute("ROLLBACK")
+    keeper.close()
+    assert memory.search("Redis", vectors=True).notes == ()
 
 
 def test_a_purge_leaves_no_byte_of_a_vector(site, database):

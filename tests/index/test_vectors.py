@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from tests.index.memory_source import MemorySource
 from tests.index.standin import Hashed
 
 from lamina.embed.wordllama import find as wordllama
+from lamina.errors import EmbedderUnavailable
 from lamina.index import held, nearest
 from lamina.index.base import TRUSTS, Query
 from lamina.index.conditions import Conditions
@@ -407,6 +410,59 @@ def test_a_file_that_another_process_keeps_to_itself_leaves_words(tmp_path: Path
     blocker.execute("ROLLBACK")
     blocker.close()
     assert texts(index, "automobile")[:1] == ["the car broke down"]
+
+
+HOLD = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN EXCLUSIVE")
+db.execute("DELETE FROM vector WHERE id < 3")
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_by_another(path: Path) -> Iterator[None]:
+    """Have another process keep a database to itself, with half a write."""
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdout.readline()
+        yield
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_lock_of_another_process_deletes_no_vector(tmp_path: Path, *, running: bool) -> None:
+    source = many(40)
+    index = Embedded(tmp_path, embedder=Hashed(), wait_s=0.1)
+    index.refresh(source)
+    index.embed()
+    before, inode = stored(tmp_path, Hashed()), (tmp_path / VECTORS).stat().st_ino
+    source.put("new.md", [document("a new car", 1, file="new.md")])
+    if not running:
+        index.close()
+        index = Embedded(tmp_path, embedder=Hashed(), wait_s=0.1)
+    index.refresh(source)
+    with held_by_another(tmp_path / VECTORS):
+        with pytest.raises(EmbedderUnavailable, match="in use") as told:
+            index.embed()
+        assert told.value.hint
+        answer = index.search(Query("new", vectors=True))
+        assert [match.document.text for match in answer.matches] == ["a new car"]
+        assert "in use" in answer.notes[0]
+    assert (tmp_path / VECTORS).stat().st_ino == inode
+    assert stored(tmp_path, Hashed()) == before
+    assert index.embed() == (1, 0)
+
+
+def test_damage_is_told_from_a_lock(tmp_path: Path) -> None:
+    vectors = Vectors(tmp_path, "any", 8, wait_s=0.05)
+    assert vectors.sound
+    with held_by_another(tmp_path / VECTORS), pytest.raises(sqlite3.OperationalError, match="locked"):
+        assert vectors.sound
 
 
 # --- no writes, no traces ---------------------------------------------------------------------------------

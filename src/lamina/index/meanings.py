@@ -67,11 +67,13 @@ class Meanings:
         embedded and how many are left. A damaged file of vectors is made anew. Raises EmbedderUnavailable,
         and UnwritableStore where the disk takes no more.
         """
-        try:
-            return self._catch_up(lend, until, told)
-        except sqlite3.DatabaseError:
-            with lend():
-                self._remade()
+        with _Told():
+            try:
+                return self._catch_up(lend, until, told)
+            except sqlite3.DatabaseError as problem:
+                with lend():
+                    if not self._renewed(problem):
+                        raise
             return self._catch_up(lend, until, told)
 
     def _catch_up(self, lend: Lend, until: float | None, told: Callable[[int, int], None]) -> tuple[int, int]:
@@ -128,15 +130,17 @@ class Meanings:
     ) -> Mapping[int, float]:
         """Return the rows that a query is most like in meaning; `worth` weighs its words by rarity.
 
-        Raises EmbedderUnavailable, also while the vectors can't be read.
+        Raises EmbedderUnavailable, also while the vectors can't be read, and DatabaseError where it is the
+        words that are damaged.
         """
         try:
             return self._alike(db, query, worth, conditions)
         except sqlite3.DatabaseError as problem:
-            if _is_away(problem):
-                away = f"the vectors are in use ({problem})"
-                raise errors.EmbedderUnavailable(away, "try again") from problem
-            self._remade()
+            with _Told():
+                renewed = self._renewed(problem)
+            if not renewed:
+                raise
+        with _Told():
             return self._alike(db, query, worth, conditions)
 
     def _alike(
@@ -154,13 +158,19 @@ class Meanings:
             self._nearest = db, Nearest(db, vectors)
         return self._nearest[1].likest(ask(self._embedder, query.text, worth), conditions)
 
-    def _remade(self) -> None:
-        """Start anew with a file of vectors that is damaged; any other problem is raised again."""
+    def _renewed(self, problem: sqlite3.DatabaseError) -> bool:
+        """Tell whether it was the vectors that are damaged; they start anew then.
+
+        Raises the problem again where others keep the file or it can't be opened.
+        """
         vectors = self._vectors
-        if vectors is None or vectors.sound:
-            raise  # noqa: PLE0704 - called while a problem is handled
+        if vectors is None or _is_away(problem):
+            raise problem
+        if vectors.sound:
+            return False
         self.close()
         vectors.discard()
+        return True
 
     def _open(self) -> Vectors:
         if self._vectors is not None and (self._vectors.replaced or self._vectors.dropped):
@@ -173,6 +183,21 @@ class Meanings:
                 self._home, self._embedder.name, self._embedder.dimension, wait_s=self._wait_s
             )
         return self._vectors
+
+
+class _Told:
+    """Tell a person what keeps the vectors from being used, instead of SQLite's own error."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, traceback: object) -> None:
+        if not isinstance(problem, sqlite3.Error):
+            return
+        if _is_away(problem):
+            raise errors.EmbedderUnavailable(f"the vectors are in use ({problem})", "try again") from problem
+        hint = "run `lamina index rebuild --vectors`; searching by words goes on"
+        raise errors.EmbedderUnavailable(f"the vectors can't be read ({problem})", hint) from problem
 
 
 def _put(vectors: Vectors, codes: Mapping[int, Codes]) -> bool:

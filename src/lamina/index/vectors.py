@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lamina.formats.frozen import NamedTuple
+from lamina.index import disk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,10 +87,12 @@ class Vectors:
 
     @property
     def sound(self) -> bool:
-        """Whether what is stored can be read."""
+        """Whether what is stored can be read. Raises OperationalError while another process keeps it."""
         try:
             return bool(self._db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as problem:
+            if is_kept(problem):
+                raise  # nothing is wrong with it, and others use it
             return False
 
     @property
@@ -197,7 +200,7 @@ class Vectors:
             try:
                 db = self._connect(self._path)
             except sqlite3.DatabaseError as problem:
-                if getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                if is_kept(problem):
                     raise
                 if isinstance(problem, sqlite3.OperationalError) or attempt:
                     break
@@ -262,6 +265,11 @@ def directions(codes: Codes) -> NDArray[np.float32]:
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.where(length > 0, length, 1)[:, None]
     return rows
+
+
+def is_kept(problem: sqlite3.Error) -> bool:
+    """Tell whether another connection keeps the file to itself for now."""
+    return disk.is_one_of(problem, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _make(path: str) -> None:
