@@ -231,6 +231,43 @@ def test_vectors_that_another_process_keeps_leave_words_and_a_note(site, databas
     assert memory.search("Redis", vectors=True).notes == ()
 
 
+def test_no_embedder_reads_what_was_forgotten(site, database):
+    memory = site.filled()
+    text = "The password of the old printer is written below it"
+    gone = memory.remember(text)
+    memory.forget([gone.id])
+    seen = []
+
+    class Seeing(Bag):
+        def embed(self, texts, *, query=False):
+            seen.extend(texts)
+            return super().embed(texts, query=query)
+
+    embedding = using(site, Seeing())
+    assert embedding.vectors()["missing"] == 5
+    assert embedding.embed() == (5, 0)
+    assert text not in seen
+    assert embedding.vectors()["missing"] == 0
+    assert models(database) == {"bag-64": 5}
+    memory.forget([gone.id], undo=True)
+    assert embedding.embed() == (1, 0)
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_the_vector_of_what_was_forgotten_goes(site, database, running):
+    memory = site.filled()
+    text = "The password of the old printer is written below it"
+    gone = memory.remember(text)
+    embedding = using(site, Bag())
+    assert embedding.embed() == (6, 0)
+    code = encode(Bag().embed([text])).tobytes()
+    assert code in database.read_bytes()
+    memory.forget([gone.id])
+    assert (embedding if running else using(site, Bag())).embed() == (0, 0)
+    assert code not in database.read_bytes()
+    assert models(database) == {"bag-64": 5}
+
+
 def test_a_purge_leaves_no_byte_of_a_vector(site, database):
     memory = site.filled()
     gone = memory.remember("The password of the old printer is written below it")

@@ -155,7 +155,7 @@ class Embedded:
             return stored, len(texts) - stored
 
     def forget_vectors(self) -> None:
-        """Remove the vectors of what is not indexed any more, whoever made them."""
+        """Remove the vectors of what is forgotten or not indexed any more, whoever made them."""
         from lamina.index import held
 
         with self._one:
@@ -190,10 +190,13 @@ class Embedded:
         self._db = self._lookup = self._inode = self._known = None
 
     def _texts(self) -> set[int]:
-        """Return the numbers of what is indexed, under which vectors are kept."""
+        """Return the numbers of what is indexed and not forgotten, under which vectors are kept."""
+        from lamina.index.vectors import MEANT
+
         if self._open():
             return set()
-        return {meaning for (meaning,) in self._live().execute("SELECT meaning FROM doc")}
+        found = self._live().execute(f"SELECT meaning FROM doc WHERE {MEANT}")  # noqa: S608
+        return {meaning for (meaning,) in found}
 
     def _live(self) -> sqlite3.Connection:
         if self._db is None:

@@ -104,12 +104,16 @@ class Meanings:
         """Return what has no vector: of everything at first, later of what changed since all had one."""
         import numpy as np
 
+        from lamina.index.vectors import MEANT
+
         vectors = self._open()
         known = self._complete is not None and self._complete[:2] == (db, vectors)
         now, lines = tables.changes(db, self._complete[2] if self._complete and known else -1)
         pair = np.dtype([("meaning", np.int64), ("row", np.int64)])
+        if lines is not None and _any_forgotten(db, [row for row, _ in lines]):
+            lines = None  # its vector goes, unless another one says the same: everything is looked at
         if lines is None:
-            found = np.fromiter(db.execute("SELECT meaning, row FROM doc"), pair)
+            found = np.fromiter(db.execute(f"SELECT meaning, row FROM doc WHERE {MEANT}"), pair)  # noqa: S608
         else:
             found = np.array([(meaning, row) for row, meaning in lines if meaning is not None], pair)
         meanings, first = np.unique(found["meaning"], return_index=True)
@@ -234,8 +238,20 @@ def _hold_threads(env: MutableMapping[str, str]) -> None:
         env.setdefault(name, "1")
 
 
+def _any_forgotten(db: sqlite3.Connection, rows: list[int]) -> bool:
+    from lamina.index.vectors import MEANT
+
+    sql = f"SELECT 1 FROM doc WHERE NOT ({MEANT}) AND row IN ({','.join(map(str, rows))})"  # noqa: S608
+    return db.execute(sql).fetchone() is not None
+
+
 def _wordings(db: sqlite3.Connection, rows: list[int]) -> dict[int, str]:
-    """Return what an embedder reads of some rows, by its number; a row that is gone has nothing to read."""
+    """Return what an embedder reads of some rows, by its number; what is gone or forgotten is not read."""
+    from lamina.index.vectors import MEANT
+
     marks = ",".join("?" * len(rows))
-    sql = f"SELECT d.meaning, b.heading, b.text FROM doc d JOIN body b USING (row) WHERE row IN ({marks})"  # noqa: S608
+    sql = (
+        "SELECT d.meaning, b.heading, b.text FROM doc d JOIN body b USING (row) "  # noqa: S608
+        f"WHERE {MEANT} AND row IN ({marks})"
+    )
     return {meaning: tables.wording(heading, text) for meaning, heading, text in db.execute(sql, rows)}

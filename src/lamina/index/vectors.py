@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 NAME = "vectors.db"
+MEANT = "trust <> 'forgotten'"
+"""Which rows of `doc` have a vector: no embedder reads what was forgotten."""
 _SCHEMA = 3
 _TABLES = f"""
 CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL,
