@@ -8,12 +8,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test check bench docs lock clean
+.PHONY: help demo test check bench bench-million peers docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make check   style, types and import contracts"
 	@echo "make bench   measure speed, as ratios to this machine"
+	@echo "make bench-million   the same with a million entries (a quarter of an hour and more)"
+	@echo "make peers   measure search beside other tools, which it installs (a quarter of an hour)"
 	@echo "make docs    write the generated pages of docs/ anew"
 
 $(VENV)/run.ok: requirements/run.txt pyproject.toml
@@ -42,6 +44,12 @@ check: $(VENV)/dev.ok
 
 bench: $(VENV)/dev.ok
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-million: $(VENV)/dev.ok
+	@$(BIN)/python -m benchmarks.million $(ARGS)
+
+peers: $(VENV)/dev.ok
+	@$(BIN)/python -m benchmarks.peers $(ARGS)
 
 docs: $(VENV)/dev.ok
 	@$(BIN)/python docs/generate.py
