@@ -82,13 +82,19 @@ class Server:
         self._stop.set()
 
     def _loop(self, listener: socket.socket, own: int, warm: Warm) -> None:
+        every = min(self._look_s, self._idle_s or self._look_s)
+        look = time.monotonic() + every
         with selectors.DefaultSelector() as waiting:
             waiting.register(listener, selectors.EVENT_READ)
             while not self._stop.is_set():
-                if waiting.select(min(self._look_s, self._idle_s or self._look_s)):
+                if waiting.select(max(0.0, look - time.monotonic())):
                     self._accept(listener, warm)
-                elif self._is_over(own):
+                if time.monotonic() < look:
+                    continue
+                if self._is_over(own):
                     return
+                warm.look()
+                look = time.monotonic() + every
 
     def _is_over(self, own: int) -> bool:
         """Tell whether nobody asks any more, or nobody can: the socket or the store is gone."""

@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lamina import errors
+from lamina.index import disk
 from lamina.index.base import Query
-from lamina.index.embedded import VECTORS, Embedded
+from lamina.index.embedded import NAME, VECTORS, Embedded
 from lamina.index.source import StoreSource, index_home
 from lamina.memory import finding
 from lamina.memory.opened import open_parts
 from lamina.pipeline import recall
 from lamina.pipeline.filters import question
 from lamina.resident.filler import Filler, Gentle
+from lamina.resident.shared import Shared
 from lamina.store import log
 from lamina.store.layout import Layout
 
@@ -60,16 +62,26 @@ class Warm:
         self._why = ""
         self._missing = ""  # why there is no embedder, though the settings name one
         self._setting = self._own().own["embedder"]
-        self._index, self.embedder = self._made(self._own())
+        self._path = os.path.join(index_home(root, env), NAME)  # noqa: PTH118 - compared at each question
+        self._file = disk.inode(self._path)
+        self._shared, self.embedder = self._made(self._own())
         self.filler = Filler(str(self._root), self._another, self._failed)
 
     def prepare(self) -> None:
         """Load all that the first question would wait for."""
-        self._index.refresh(StoreSource(self._root))
-        if self.embedder is not None:
-            answer = self._index.search(Query("warm up", vectors=True))
-            if VECTORS not in answer.engines:
-                self._rest("; ".join(answer.notes))
+        index = self._shared.index
+        index.refresh(StoreSource(self._root))
+        self._file = disk.inode(self._path)  # it may have been built; the search sees if it is replaced now
+        answer = index.search(Query("warm up", vectors=self.embedder is not None))
+        if self.embedder is not None and VECTORS not in answer.engines:
+            self._rest("; ".join(answer.notes))
+
+    def look(self) -> None:
+        """Give up an index whose file was replaced: what was purged from it must not stay open here."""
+        with self._lock:
+            replaced = self._drop_replaced()
+        if replaced:
+            self.filler.wake()  # it looks at the file that is there now
 
     def search(self, request: Json) -> Found:
         """Answer a question as a cold process would, by vectors as well.
@@ -77,7 +89,10 @@ class Warm:
         Raises Elsewhere, also when who asks does not wait any more, and LaminaError.
         """
         until = time.monotonic() + float(request.get("within_s") or 5.0)
-        opened = self._lent(request)
+        with self._lent(request) as opened:
+            return self._answer(opened, request, until)
+
+    def _answer(self, opened: Opened, request: Json, until: float) -> Found:
         asked = question(
             str(request["query"]),
             opened.scope,
@@ -87,7 +102,7 @@ class Warm:
             branch=opened.branch,
         )
         notes = self._prepare(opened, by_name=bool(request.get("vectors")))
-        ready = self.embedder is not None and time.monotonic() >= self._words_until
+        ready = opened.embedder is not None and time.monotonic() >= self._words_until
         with self._in_turn(until):
             asked = asked._replace(vectors=ready)
             found = recall.search(opened.index, asked, today=opened.today, here=opened.scope)
@@ -100,7 +115,7 @@ class Warm:
 
     def _prepare(self, opened: Opened, *, by_name: bool) -> list[str]:
         """Bring the index up to date; vectors that were asked for by name are made first, for two seconds."""
-        self._index.refresh(StoreSource(self._root))
+        opened.refresh()
         if by_name:
             try:
                 return finding.prepare(opened, within_s=finding.SEARCH_S)
@@ -122,15 +137,17 @@ class Warm:
     def state(self) -> Json:
         """Return what stands ready."""
         name = None if self.embedder is None else self.embedder.name
-        return {"root": str(self._root), "embedder": name, "missing": self.filler.missing, "problem": self._why}
+        missing = self.filler.missing
+        return {"root": str(self._root), "embedder": name, "missing": missing, "problem": self._why}
 
     def close(self) -> None:
-        """End the work behind and close the index."""
+        """End the work behind and give up the index."""
         self.filler.stop(2.0)
-        self._index.close()
+        self._shared.give_up()
 
-    def _lent(self, request: Json) -> Opened:
-        """Return the store as the asking process sees it, with the parts that are open here."""
+    @contextmanager
+    def _lent(self, request: Json) -> Iterator[Opened]:
+        """Lend the store as the asking process sees it, with the parts that are open here."""
         opened = open_parts(
             request["root"],
             workspace=request.get("workspace"),
@@ -142,8 +159,12 @@ class Warm:
             raise Elsewhere(f"this process answers for {self._root}")
         with self._lock:
             self._follow(opened.own["embedder"])
-            opened.lend(self._index, self.embedder)
-        return opened
+            self._drop_replaced()
+            shared, embedder = self._shared, self.embedder
+            shared.take()
+        with shared.taken() as index:
+            opened.lend(index, embedder)
+            yield opened
 
     def _follow(self, wanted: str) -> None:
         """Take another embedder when the settings name one now; not for one process alone."""
@@ -153,16 +174,31 @@ class Warm:
         if own.own["embedder"] != wanted:
             raise Elsewhere(f"this process answers with the embedder {self._setting}")
         self._setting, self._words_until, self._why, self._missing = wanted, 0.0, "", ""
-        self._index, self.embedder = self._made(own)
+        old = self._shared
+        self._shared, self.embedder = self._made(own)
+        old.give_up()
         self.filler.renew()
 
-    def _made(self, own: Opened) -> tuple[Embedded, Embedder | None]:
+    def _drop_replaced(self) -> bool:
+        """Start with a fresh index if there is another file than there was; tells whether it did."""
+        file = disk.inode(self._path)
+        if file == self._file:
+            return False
+        old, self._file = self._shared, file
+        self._shared = self._opened(self.embedder)
+        old.give_up()
+        return True
+
+    def _made(self, own: Opened) -> tuple[Shared, Embedder | None]:
         try:
             embedder = self._given or own.embedder
         except errors.EmbedderUnavailable as problem:
             self._why, embedder = problem.message, None
             self._missing = finding.told(problem)
-        return Embedded(index_home(self._root, self._env), embedder=embedder), embedder
+        return self._opened(embedder), embedder
+
+    def _opened(self, embedder: Embedder | None) -> Shared:
+        return Shared(Embedded(index_home(self._root, self._env), embedder=embedder))
 
     def _another(self) -> Embedded | None:
         embedder = self.embedder
