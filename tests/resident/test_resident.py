@@ -81,6 +81,9 @@ def test_a_process_that_was_killed_leaves_a_socket_that_harms_nobody(site):
         process.kill()
         process.wait(10)
         assert Path(process.ready["socket"]).exists()
+    start = time.monotonic()
+    assert not client.stop(site.memory().standpoint, env=site.env)
+    assert time.monotonic() - start < client.ASKED_S / 2
     assert site.search(QUESTION)["engines"] == ["words"]
     with site.serving():
         assert site.search(QUESTION)["engines"] == ["words", "vectors"]

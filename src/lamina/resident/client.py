@@ -78,13 +78,30 @@ def stop(standpoint: Json, *, env: Mapping[str, str], within_s: float = ASKED_S)
     from lamina.resident.place import is_private, socket_path
 
     path = socket_path(standpoint["root"], env)
-    if not is_private(path):
+    if not hasattr(os, "getuid") or not is_private(path) or not _listens(path):
         return False
     until = time.monotonic() + within_s
     ask(standpoint, {"do": "stop"}, env=env, within_s=within_s)
-    while os.path.lexists(path) and time.monotonic() < until:
+    while _listens(path) and time.monotonic() < until:
         time.sleep(0.02)
-    return not os.path.lexists(path)
+    return not _listens(path)
+
+
+def _listens(path: str) -> bool:
+    """Tell whether somebody may listen there; a killed process leaves a socket that refuses."""
+    from _socket import AF_UNIX, SOCK_STREAM, socket
+
+    knock = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        knock.settimeout(1.0)
+        knock.connect(path)
+    except (ConnectionRefusedError, FileNotFoundError):
+        return False
+    except OSError:
+        return True  # too busy to answer
+    finally:
+        knock.close()
+    return True
 
 
 def _found(answer: Json) -> Found | None:
