@@ -18,11 +18,12 @@ class Bag:
         self.dimension = dimension
         self.batch = batch
         self.slow_s = slow_s
+        self.slow_question_s = 0.0
         self.embedded = 0
 
     def embed(self, texts, *, query=False):
         self.embedded += 0 if query else len(texts)
-        time.sleep(0 if query else self.slow_s)
+        time.sleep(self.slow_question_s if query else self.slow_s)
         return base.fill(self, texts, self._encode)
 
     def _encode(self, texts):

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 
 from lamina.memory import Memory
+from lamina.pipeline.recall import Found
+from lamina.resident import client
 from lamina.resident.server import Server
 
 MEMORIES = (
@@ -22,6 +24,7 @@ MEMORIES = (
     "The nightly backup writes to the second disk",
     "Invoices are rounded to whole cents",
 )
+QUESTION = "which port does staging listen on"
 
 
 class Site:
@@ -100,6 +103,12 @@ class Site:
             server._end()
             thread.join(20)
             assert not thread.is_alive()
+
+
+def asked(memory: Memory, query: str = QUESTION, **more) -> Found | None:
+    """Ask the resident process as `lamina search` does."""
+    given = {"limit": 10, "vectors": False, "filters": {}} | more
+    return client.search(memory.standpoint, query, env={"HOME": "/nowhere"}, **given)
 
 
 def until(holds, within_s: float = 20.0) -> None:

@@ -15,23 +15,16 @@ from pathlib import Path
 
 import pytest
 from tests.resident.bag import Bag
-from tests.resident.running import MEMORIES, Site, until
+from tests.resident.running import MEMORIES, QUESTION, Site, asked, until
 
 from lamina import __version__, errors
 from lamina.resident import client, line
 from lamina.resident.place import NAME, is_private, socket_path
 from lamina.resident.server import AT_ONCE, Server
 
-QUESTION = "which port does staging listen on"
-
 
 def hits(found):
     return [(hit["id"], hit["score"], hit["parts"]) for hit in found["hits"]]
-
-
-def asked(memory, query=QUESTION, **more):
-    given = {"limit": 10, "vectors": False, "filters": {}} | more
-    return client.search(memory.standpoint, query, env={"HOME": "/nowhere"}, **given)
 
 
 def raw(server: Server, data: bytes, *, wait_s: float = 5.0) -> bytes:

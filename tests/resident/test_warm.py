@@ -7,8 +7,7 @@ import threading
 from pathlib import Path
 
 from tests.resident.bag import Bag
-from tests.resident.running import until
-from tests.resident.test_resident import QUESTION, asked
+from tests.resident.running import QUESTION, asked, until
 
 from lamina.resident import client
 from lamina.resident.server import Server

@@ -17,7 +17,9 @@ from lamina.memory import finding
 from lamina.memory.opened import open_parts
 from lamina.pipeline import recall
 from lamina.pipeline.filters import question
+from lamina.resident.client import WITHIN_S
 from lamina.resident.filler import Filler, Gentle
+from lamina.resident.prompt import LATE, Prompt
 from lamina.resident.shared import Shared
 from lamina.store import log
 from lamina.store.layout import Layout
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_RANK_S = 0.1
+"""What is kept for ranking and the way back, of the time that a question has."""
 _AGAIN_S = 60.0
 """How long words do alone after the embedder failed."""
 
@@ -72,9 +76,11 @@ class Warm:
         index = self._shared.index
         index.refresh(StoreSource(self._root))
         self._file = disk.inode(self._path)  # it may have been built; the search sees if it is replaced now
-        answer = index.search(Query("warm up", vectors=self.embedder is not None))
-        if self.embedder is not None and VECTORS not in answer.engines:
-            self._rest("; ".join(answer.notes))
+        for _ in range(2):  # the first loads, the second tells how long a question takes from then on
+            answer = index.search(Query("warm up", vectors=self.embedder is not None))
+            if self.embedder is not None and VECTORS not in answer.engines:
+                self._rest("; ".join(answer.notes))
+                break
 
     def look(self) -> None:
         """Give up an index whose file was replaced: what was purged from it must not stay open here."""
@@ -89,10 +95,11 @@ class Warm:
         Raises Elsewhere, also when who asks does not wait any more, and LaminaError.
         """
         until = time.monotonic() + float(request.get("within_s") or 5.0)
-        with self._lent(request) as opened:
-            return self._answer(opened, request, until)
+        with self._lent(request) as (opened, embedder):
+            return self._answer(opened, embedder, request, until)
 
-    def _answer(self, opened: Opened, request: Json, until: float) -> Found:
+    def _answer(self, opened: Opened, embedder: Prompt | None, request: Json, until: float) -> Found:
+        by_name = bool(request.get("vectors"))
         asked = question(
             str(request["query"]),
             opened.scope,
@@ -101,17 +108,27 @@ class Warm:
             filters=request.get("filters") or {},
             branch=opened.branch,
         )
-        notes = self._prepare(opened, by_name=bool(request.get("vectors")))
-        ready = opened.embedder is not None and time.monotonic() >= self._words_until
+        notes = self._prepare(opened, by_name=by_name)
+        ready = embedder is not None and time.monotonic() >= self._words_until
         with self._in_turn(until):
+            if embedder is not None:
+                embedder.until, embedder.late = until - _RANK_S, False
             asked = asked._replace(vectors=ready)
             found = recall.search(opened.index, asked, today=opened.today, here=opened.scope)
-        if ready and VECTORS not in found.engines:
-            self._rest("; ".join(found.notes))
-        elif ready:
-            self._why = ""
+            late = embedder is not None and embedder.late
+        if late and not by_name:
+            found = found._replace(notes=tuple(note for note in found.notes if LATE not in note))
+        elif ready and not late:
+            self._heard(found)
         self.filler.wake()
         return found._replace(notes=(*found.notes, *notes))
+
+    def _heard(self, found: Found) -> None:
+        """Note whether the embedder works."""
+        if VECTORS in found.engines:
+            self._why = ""
+        else:
+            self._rest("; ".join(found.notes))
 
     def _prepare(self, opened: Opened, *, by_name: bool) -> list[str]:
         """Bring the index up to date; vectors that were asked for by name are made first, for two seconds."""
@@ -136,9 +153,13 @@ class Warm:
 
     def state(self) -> Json:
         """Return what stands ready."""
-        name = None if self.embedder is None else self.embedder.name
+        embedder = self.embedder
+        name = None if embedder is None else embedder.name
+        problem = self._why
+        if embedder is not None and not problem and embedder.takes_s > WITHIN_S - _RANK_S:
+            problem = f"a question takes {embedder.takes_s:.1f} s, so only --vectors waits for it"
         missing = self.filler.missing
-        return {"root": str(self._root), "embedder": name, "missing": missing, "problem": self._why}
+        return {"root": str(self._root), "embedder": name, "missing": missing, "problem": problem}
 
     def close(self) -> None:
         """End the work behind and give up the index."""
@@ -146,7 +167,7 @@ class Warm:
         self._shared.give_up()
 
     @contextmanager
-    def _lent(self, request: Json) -> Iterator[Opened]:
+    def _lent(self, request: Json) -> Iterator[tuple[Opened, Prompt | None]]:
         """Lend the store as the asking process sees it, with the parts that are open here."""
         opened = open_parts(
             request["root"],
@@ -164,7 +185,7 @@ class Warm:
             shared.take()
         with shared.taken() as index:
             opened.lend(index, embedder)
-            yield opened
+            yield opened, embedder
 
     def _follow(self, wanted: str) -> None:
         """Take another embedder when the settings name one now; not for one process alone."""
@@ -189,12 +210,13 @@ class Warm:
         old.give_up()
         return True
 
-    def _made(self, own: Opened) -> tuple[Shared, Embedder | None]:
+    def _made(self, own: Opened) -> tuple[Shared, Prompt | None]:
+        embedder: Prompt | None = None
         try:
-            embedder = self._given or own.embedder
+            found = self._given or own.embedder
+            embedder = None if found is None else Prompt(found)
         except errors.EmbedderUnavailable as problem:
-            self._why, embedder = problem.message, None
-            self._missing = finding.told(problem)
+            self._why, self._missing = problem.message, finding.told(problem)
         return self._opened(embedder), embedder
 
     def _opened(self, embedder: Embedder | None) -> Shared:
