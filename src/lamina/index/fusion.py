@@ -82,7 +82,8 @@ class Scored(NamedTuple):
 def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool, limit: int) -> list[Scored]:
     """Return the best rows, best first; `share` tells how much of the query a mask covers.
 
-    With `widen`, neighbours of what was found come in as well, though no word of the query is in them.
+    With `widen`, neighbours of what was found come in as well, though no word of the query is in them. Without,
+    the query is a few words that somebody looks for, and they count whole in a text of any length.
     """
     weights = BOTH if signals.vectors else WORDS
     best = max(signals.words.values(), default=0.0) or 1.0
@@ -95,7 +96,8 @@ def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool, limit:
     rows = set(signals.words) | set(signals.vectors)
     if widen:
         rows |= {row for row, beside in around.items() if beside.mask or beside.vectors}
-    ranked = [(_score(row, weights, signals, around.get(row, _ALONE), share), row) for row in rows]
+    long = 1.0 if widen else 0.0  # how much less the words of a long text count
+    ranked = [(_score(row, weights, signals, around.get(row, _ALONE), share, long), row) for row in rows]
     ranked.sort(key=lambda each: (-sum(each[0]), -each[1]))
     return [_scored(row, parts) for parts, row in ranked[:limit]]
 
@@ -146,12 +148,18 @@ def _around(signals: Signals) -> dict[int, _Beside]:
 _PARTS = ("words", "cover", "context", "vectors", "asks")
 
 
-def _score(
-    row: int, weights: Weights, signals: Signals, beside: _Beside, share: Callable[[int], float]
+def _score(  # noqa: PLR0913 - what a score hangs on
+    row: int,
+    weights: Weights,
+    signals: Signals,
+    beside: _Beside,
+    share: Callable[[int], float],
+    long: float,
 ) -> tuple[float, ...]:
     """Return what each of the parts gives to a row."""
     mask, length = signals.masks.get(row, 0), signals.lengths.get(row, 0)
     concise, covered = _concise(length), share(mask)
+    whole = 1 - long * (1 - concise)
     context = 0.0
     if beside is not _ALONE:
         context = weights.before * beside.before + beside.weight * (
@@ -160,8 +168,8 @@ def _score(
             + weights.beside * beside.vectors
         )
     return (
-        weights.words * concise * signals.words.get(row, 0.0),
-        (weights.cover * concise + weights.cover_long) * covered,
+        weights.words * whole * signals.words.get(row, 0.0),
+        (weights.cover * whole + weights.cover_long) * covered,
         context,
         (weights.vectors * concise + weights.vectors_long) * signals.vectors.get(row, 0.0),
         weights.asks * max(0.0, 1 + length / _QUESTION) if length < 0 else 0.0,

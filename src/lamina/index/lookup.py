@@ -20,13 +20,13 @@ from lamina.index.words import Term
 
 RARE = 2_000  # up to this many rows a word may choose candidates
 FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score
-_BUDGET = 600  # rows scored for one query, once there are more than RARE
+_BUDGET = 400  # rows scored for one query, once there are more than RARE
 _OPTIONAL = 2
-_BEST = 200
+_BEST = 100
 _NEWEST = 100
 _SCANNED = 5_000  # texts looked through for a part of a word
 _SENTENCE = 3
-_SOURCES = 20
+_SOURCES = 12
 _AROUND = 1_000
 _MEANT = 0.6  # of a word is found where one stands that is spelt nearly so
 _SHORT = 6  # words of a query that was typed in, in which slips of the fingers are looked for
@@ -55,6 +55,9 @@ class _Form(NamedTuple):
     term: int
     part: float
     rows: int
+
+
+_WHOLE = _Form("", 0, 1.0, 1)  # what a row holds that has all words, or all parts of words
 
 
 class _Found(NamedTuple):
@@ -169,7 +172,7 @@ class Lookup:
         rows = self._together(terms, conditions)
         if not rows:
             rows = self._substrings(terms, conditions)
-        return _Found(rows, {}, self._lengths(rows), (), names if rows else ())
+        return _Found(rows, dict.fromkeys(rows, 1), self._lengths(rows), [_WHOLE], names if rows else ())
 
     def _choose(self, forms: Sequence[_Form]) -> tuple[list[_Form], list[_Form], set[_Form]]:
         """Return the forms that find rows, those that only add to a score, and what is left out."""
