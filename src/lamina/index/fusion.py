@@ -82,8 +82,8 @@ class Scored(NamedTuple):
 def fuse(signals: Signals, share: Callable[[int], float], *, widen: bool, limit: int) -> list[Scored]:
     """Return the best rows, best first; `share` tells how much of the query a mask covers.
 
-    With `widen`, neighbours of what was found come in as well, though no word of the query is in them. Without,
-    the query is a few words that somebody looks for, and they count whole in a text of any length.
+    With `widen`, neighbours of what was found come in as well, though no word of the query is in them.
+    Without, the query is a few words that somebody looks for, and they count whole in a text of any length.
     """
     weights = BOTH if signals.vectors else WORDS
     best = max(signals.words.values(), default=0.0) or 1.0
@@ -148,7 +148,7 @@ def _around(signals: Signals) -> dict[int, _Beside]:
 _PARTS = ("words", "cover", "context", "vectors", "asks")
 
 
-def _score(  # noqa: PLR0913 - what a score hangs on
+def _score(
     row: int,
     weights: Weights,
     signals: Signals,
