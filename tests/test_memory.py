@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import multiprocessing
+import shutil
 from pathlib import Path
 
 import pytest
@@ -341,3 +342,17 @@ def test_what_is_not_there_makes_no_store(tmp_path):
         with pytest.raises(kind):
             call()
     assert not memory.exists
+
+
+def test_an_index_that_cannot_be_written_is_told_and_searches_go_on(tmp_path: Path) -> None:
+    """No success is reported for what is lost when the process ends."""
+    root = tmp_path / "store"
+    with Memory.open(root, cwd=tmp_path, env={"HOME": str(tmp_path)}) as memory:
+        memory.remember("The gateway listens on 8080")
+    index = root / "index"
+    shutil.rmtree(index)
+    index.write_text("in the way", encoding="utf-8")
+    with Memory.open(root, cwd=tmp_path, env={"HOME": str(tmp_path)}) as memory:
+        with pytest.raises(errors.UnwritableStore, match="could not be written"):
+            memory.rebuild_index()
+        assert [hit.heading for hit in memory.search("gateway").hits] == ["The gateway listens on 8080"]

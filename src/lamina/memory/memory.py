@@ -361,10 +361,21 @@ class Memory(Reading):
         return [finding._asdict() for finding in [*doctor.told(self.warnings), *findings]]
 
     def rebuild_index(self) -> int:
-        """Build the search index anew from the files; returns the number of entries in it."""
-        from lamina.index.source import StoreSource
+        """Build the search index anew from the files; returns the number of entries in it.
 
-        return self._at.index.rebuild(StoreSource(self.root)).documents
+        Raises UnwritableStore where the disk takes none; searches then build one in memory each time.
+        """
+        from lamina.errors import UnwritableStore
+        from lamina.index.source import StoreSource, index_home
+
+        entries = self._at.embedded.rebuild(StoreSource(self.root)).documents
+        if self._at.embedded.in_memory:
+            home = index_home(self.root, self._at.env)
+            raise UnwritableStore(
+                f"the search index could not be written to {home}",
+                "make room or make that a folder of yours; searches work without it, but slower",
+            )
+        return entries
 
     def embed(
         self,
