@@ -8,16 +8,22 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.embed.endpoint import running
+from tests.index.conformance import source_of
 from tests.resident.bag import Bag
 from tests.resident.running import MEMORIES, Site, until
 
 from lamina import errors
+from lamina.embed import http
 from lamina.index import held
+from lamina.index.base import Query
 from lamina.index.embedded import Embedded
 from lamina.index.vectors import encode
 
@@ -229,6 +235,74 @@ def test_vectors_that_another_process_keeps_leave_words_and_a_note(site, databas
     keeper.execute("ROLLBACK")
     keeper.close()
     assert memory.search("Redis", vectors=True).notes == ()
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.setattr(http, "_PATIENCE", 0.4)
+    with running() as server:
+        yield server
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_an_endpoint_that_hangs_is_given_up_soon_and_words_answer(site, endpoint, stored):
+    site.filled().close()
+    if stored:
+        memory = using(site, http.ollama("small", endpoint.url, {}))
+        assert memory.embed() == (5, 0)
+        memory.close()
+        asked = len(endpoint.asked)
+    memory = using(site, http.ollama("small", endpoint.url, {}))
+    endpoint.hang()
+    began = time.monotonic()
+    found = memory.search("Redis", vectors=True)
+    assert time.monotonic() - began < 5
+    assert found.engines == ("words",)
+    assert found.hits[0].heading.endswith("Redis")
+    assert "by words only" in found.notes[0]
+    assert "no answer within 0.4 s" in found.notes[0]
+    if stored:
+        assert [body["input"] for _, _, body in endpoint.asked[asked:]] == [["Redis"]]
+
+
+def test_nobody_waits_for_the_question_of_another_one(tmp_path):
+    asked, answered = threading.Event(), threading.Event()
+
+    class Slow(Bag):
+        def embed(self, texts, *, query=False):
+            if query:
+                asked.set()
+                assert answered.wait(20)
+            return super().embed(texts, query=query)
+
+    index = Embedded(tmp_path, embedder=Slow())
+    index.refresh(source_of("the car broke down", "lunch was good"))
+    index.embed()
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(index.search, Query("lunch", vectors=True))
+        assert asked.wait(20)
+        assert index.search(Query("car")).matches
+        assert not slow.done()
+        answered.set()
+        assert slow.result(20).engines == ("words", "vectors")
+
+
+def test_a_model_that_was_exchanged_under_its_name_is_embedded_anew(site, database):
+    class Same(Bag):
+        def __init__(self, dimension):
+            super().__init__(dimension)
+            self.name = "same"
+
+    site.filled().close()
+    assert using(site, Same(64)).embed() == (5, 0)
+    memory = using(site, Same(48))
+    assert memory.search("Redis", vectors=True).hits[0].heading.endswith("Redis")
+    again = using(site, Same(48))
+    assert again.embed() == (5, 0)
+    assert again.search("Redis", vectors=True).hits[0].parts["vectors"] > 0
+    with sqlite3.connect(database) as db:
+        assert {len(code) for (code,) in db.execute("SELECT code FROM vector")} == {48}
+    db.close()
 
 
 def test_no_embedder_reads_what_was_forgotten(site, database):

@@ -119,6 +119,24 @@ def test_a_question_waits_no_longer_than_ten_seconds(server):
     assert http._PATIENCE == 10.0
 
 
+def test_passages_that_a_person_waits_for_are_given_up_as_early_as_a_question(server, family, monkeypatch):
+    monkeypatch.setattr(http, "_PATIENCE", 0.2)
+    embedder = made(server, family).hurried()
+    texts = [f"text {number}" for number in range(20)]
+    assert (embedder.embed(texts) == made(server, family).embed(texts)).all()
+    assert len(server.asked[0][2]["input"]) == 16
+    server.hang()
+    assert "no answer within 0.2 s" in refused(embedder).message
+
+
+def test_the_dimension_is_known_to_both_once_one_was_told(server, family):
+    embedder = made(server, family)
+    embedder.hurried().embed(["a"])
+    embedder.embed(["a"], query=True)
+    assert embedder.dimension == embedder.hurried().dimension == WIDTH
+    assert len(server.asked) == 2
+
+
 def test_no_server_at_all(family):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -34,6 +34,8 @@ _LARGEST = 64 << 20
 """Bytes of an answer that are read."""
 _PATIENCE = 10.0
 """Seconds that a question may wait, however long passages may take: a person is waiting."""
+_FEW = 16
+"""Texts in one request while a person is waiting."""
 
 
 class Dialect(NamedTuple):
@@ -62,7 +64,9 @@ class Endpoint(NamedTuple):
 class Remote:
     """Embeds by asking an endpoint."""
 
-    def __init__(self, endpoint: Endpoint, dialect: Dialect, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, endpoint: Endpoint, dialect: Dialect, env: Mapping[str, str], known: list[int] | None = None
+    ) -> None:
         self._host, where = _address(endpoint.url)
         self.name = f"{endpoint.family}/{endpoint.model}@{where}"
         self.batch = dialect.batch
@@ -71,32 +75,39 @@ class Remote:
         self._endpoint = endpoint
         self._dialect = dialect
         self._env = env
-        self._known = 0
+        self._known = [] if known is None else known  # the vectors' length, shared with the hurried one
+
+    def hurried(self) -> Remote:
+        """Return the same for when a person is waiting: fewer texts at once, and 10 seconds at most."""
+        endpoint = self._endpoint._replace(timeout=min(_PATIENCE, self._endpoint.timeout))
+        dialect = self._dialect._replace(batch=min(_FEW, self.batch))
+        return Remote(endpoint, dialect, self._env, self._known)
 
     @property
     def dimension(self) -> int:
         """The length of the vectors; asks the endpoint if it has not answered yet."""
         if not self._known:
-            self._ask(["a"], self._endpoint.timeout)
-        return self._known
+            self._ask(["a"])
+        return self._known[0]
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """Embed in batches. A question is treated as any text, but waits 10 seconds at most."""
         import numpy as np
 
-        timeout = min(_PATIENCE, self._endpoint.timeout) if query else self._endpoint.timeout
+        if query:
+            return self.hurried().embed(texts)
 
         def encode(kept: list[str]) -> NDArray[np.float64]:
             starts = range(0, len(kept), self.batch)
-            return np.concatenate([self._ask(kept[at : at + self.batch], timeout) for at in starts])
+            return np.concatenate([self._ask(kept[at : at + self.batch]) for at in starts])
 
         return base.fill(self, texts, encode, longest=_LONGEST)
 
-    def _ask(self, texts: list[str], timeout: float) -> NDArray[np.float64]:
+    def _ask(self, texts: list[str]) -> NDArray[np.float64]:
         """Return one row per text as the endpoint gave it, checked."""
         import numpy as np
 
-        body = self._post(json.dumps(self._dialect.ask(self._endpoint.model, texts)).encode(), timeout)
+        body = self._post(json.dumps(self._dialect.ask(self._endpoint.model, texts)).encode())
         try:
             rows = self._dialect.read(json.loads(body))
             sizes = {len(row) for row in rows}
@@ -111,23 +122,23 @@ class Remote:
             raise self._odd("what is no list of vectors")
         if not table.any():
             raise self._odd("vectors of zeros")  # stored, they would find nothing ever after
-        if table.shape[1] != (self._known or table.shape[1]):
-            raise self._odd(f"vectors of {table.shape[1]} numbers, where it gave {self._known} before")
-        self._known = table.shape[1]
+        if self._known[:1] not in ([], [table.shape[1]]):
+            raise self._odd(f"vectors of {table.shape[1]} numbers, where it gave {self._known[0]} before")
+        self._known[:] = [table.shape[1]]
         return table
 
-    def _post(self, body: bytes, timeout: float) -> bytes:
+    def _post(self, body: bytes) -> bytes:
         """Return the answer; the second try's failure counts."""
         try:
-            return self._once(body, timeout)
+            return self._once(body)
         except _Passing:
             time.sleep(self._endpoint.pause)
         try:
-            return self._once(body, timeout)
+            return self._once(body)
         except _Passing as fault:
             raise self._silent(fault.why) from fault
 
-    def _once(self, body: bytes, timeout: float) -> bytes:
+    def _once(self, body: bytes) -> bytes:
         from http.client import HTTPException
         from urllib.error import HTTPError
         from urllib.request import Request
@@ -135,6 +146,7 @@ class Remote:
         headers = {"Content-Type": "application/json", "User-Agent": "lamina"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
+        timeout = self._endpoint.timeout
         request = Request(self._url, body, headers, method="POST")  # noqa: S310 - the scheme was checked
         try:
             until = time.monotonic() + timeout

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lamina.embed.base import Embedder
     from lamina.index.conditions import Conditions
     from lamina.index.engine import Source
+    from lamina.index.lookup import Likeness
     from lamina.index.meanings import Meanings
 
     Embedding = tuple[int, int]
@@ -112,6 +113,8 @@ class Embedded:
 
     def search(self, query: Query) -> Answer:
         """Answer from what is indexed, best first, the newer one first among equals."""
+        missing: list[str] = []
+        alike = self._likeness(query, missing)  # before the lock: others do not wait for a slow endpoint
         with self._one:
             if self._open():
                 if self._source is None:
@@ -119,23 +122,25 @@ class Embedded:
                 self._refresh(self._source)
             try:
                 with disk.Sense():
-                    return self._search(query)
+                    return self._search(query, alike, missing)
             except sqlite3.DatabaseError as problem:
                 if self._source is None or disk.is_one_of(problem, sqlite3.SQLITE_BUSY):
                     return _silent(f"the word index could not be read ({problem})")
                 self._recover(self._source, problem)
-                return self._search(query)
+                return self._search(query, alike, missing)
 
     def embed(
         self,
         *,
         within_s: float | None = None,
         told: Callable[[int, int], None] = lambda _done, _all: None,
+        waiting: bool = False,
     ) -> Embedding:
         """Embed what is indexed and has no vector yet, for `within_s` seconds at most (None: to the end).
 
-        Each batch stays, whatever comes after it. `told` hears how many of how many are done. Raises
-        EmbedderUnavailable; without an embedder there is nothing to do.
+        Each batch stays, whatever comes after it. `told` hears how many of how many are done. An endpoint is
+        given up earlier if a person is `waiting`. Raises EmbedderUnavailable; without an embedder there is
+        nothing to do.
         """
         if self._meanings is None:
             return (0, 0)
@@ -143,7 +148,8 @@ class Embedded:
             if self._open():
                 return (0, 0)
         until = None if within_s is None else time.monotonic() + within_s
-        return self._meanings.catch_up(partial(disk.Lent, self._one, self._reopened), until=until, told=told)
+        lend = partial(disk.Lent, self._one, self._reopened)
+        return self._meanings.catch_up(lend, until=until, told=told, waiting=waiting)
 
     def coverage(self, name: str) -> tuple[int, int]:
         """Return how many texts have a vector of the embedder `name`, and how many have none."""
@@ -203,11 +209,9 @@ class Embedded:
             raise sqlite3.InterfaceError("the index is closed")
         return self._db
 
-    def _search(self, query: Query) -> Answer:
+    def _search(self, query: Query, alike: Likeness | None, missing: list[str]) -> Answer:
         lookup = self._lookup or Lookup(self._live())
         self._lookup = lookup
-        missing: list[str] = []
-        alike = partial(self._alike, missing) if query.vectors and self._meanings is not None else None
         ranked = lookup.rank(query, alike)
         documents = tables.documents(self._live(), [row for row, _, _ in ranked.rows])
         matches = [
@@ -218,16 +222,25 @@ class Embedded:
             matches, engines, ranked.terms, ranked.dropped, tuple(missing), ranked.worth, ranked.weights
         )
 
-    def _alike(
-        self, missing: list[str], query: Query, worth: Mapping[str, float], conditions: Conditions
-    ) -> Mapping[int, float]:
-        """Ask for meaning; where that can't be done, say why in `missing` and let words answer."""
-        assert self._meanings is not None
+    def _likeness(self, query: Query, missing: list[str]) -> Likeness | None:
+        """Return how to ask for meaning; where that can't be done, `missing` says why and words answer."""
+        meanings = self._meanings
+        if meanings is None or not query.vectors:
+            return None
         try:
-            return self._meanings.alike(self._live(), query, worth, conditions)
+            vector = meanings.ask(query.text)
         except EmbedderUnavailable as problem:
-            missing.append(f"searched by words only: {problem.message}: {problem.hint}")
-            return {}
+            missing.append(_by_words(problem))
+            return None
+
+        def alike(query: Query, worth: Mapping[str, float], conditions: Conditions) -> Mapping[int, float]:
+            try:
+                return meanings.alike(self._live(), query, worth, conditions, vector)
+            except EmbedderUnavailable as problem:
+                missing.append(_by_words(problem))
+                return {}
+
+        return alike
 
     # opening
 
@@ -413,6 +426,10 @@ def _meanings(home: os.PathLike[str] | str, embedder: Embedder, wait_s: float) -
     from lamina.index.meanings import Meanings
 
     return Meanings(home, embedder, wait_s)
+
+
+def _by_words(problem: EmbedderUnavailable) -> str:
+    return f"searched by words only: {problem.message}: {problem.hint}"
 
 
 def _silent(note: str) -> Answer:

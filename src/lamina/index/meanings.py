@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lamina.embed.base import Embedder
     from lamina.index.nearest import Nearest
-    from lamina.index.vectors import Codes, Numbers, Vectors
+    from lamina.index.vectors import Codes, Floats, Numbers, Vectors
 
 Lend = Callable[[], AbstractContextManager[sqlite3.Connection]]
 """Gives the index to one thread for a moment."""
@@ -42,6 +42,7 @@ class Meanings:
         self._home = home
         self._wait_s = wait_s
         self._embedder = embedder
+        self._dimension = 0
         self._vectors: Vectors | None = None
         self._nearest: tuple[sqlite3.Connection, Nearest] | None = None
         self._complete: tuple[sqlite3.Connection, Vectors, int] | None = None
@@ -59,36 +60,48 @@ class Meanings:
         *,
         until: float | None = None,
         told: Callable[[int, int], None] = lambda _done, _all: None,
+        waiting: bool = False,
     ) -> tuple[int, int]:
         """Embed what has no vector, newest first, until `until` (of time.monotonic); each batch stays.
 
         One batch is made however late it is, so that every call gets on. The index is borrowed before and
-        after each batch, so that others search meanwhile. `told` hears of each batch. Returns how many were
-        embedded and how many are left. A damaged file of vectors is made anew. Raises EmbedderUnavailable,
-        and UnwritableStore where the disk takes no more.
+        after each batch, so that others search meanwhile. `told` hears of each batch. An endpoint is given up
+        earlier if a person is `waiting`. Returns how many were embedded and how many are left. A damaged file
+        of vectors is made anew. Raises EmbedderUnavailable, and UnwritableStore where the disk takes no more.
         """
+        from lamina.embed.http import Remote
+
+        embedder = self._embedder
+        if waiting and isinstance(embedder, Remote):
+            embedder = embedder.hurried()
         with _Told():
+            self._measured(embedder)
             try:
-                return self._catch_up(lend, until, told)
+                return self._catch_up(embedder, lend, until, told)
             except sqlite3.DatabaseError as problem:
                 with lend():
                     if not self._renewed(problem):
                         raise
-            return self._catch_up(lend, until, told)
+            return self._catch_up(embedder, lend, until, told)
 
-    def _catch_up(self, lend: Lend, until: float | None, told: Callable[[int, int], None]) -> tuple[int, int]:
+    def _catch_up(
+        self, embedder: Embedder, lend: Lend, until: float | None, told: Callable[[int, int], None]
+    ) -> tuple[int, int]:
         from lamina.index.vectors import encode
 
         with lend() as db:
             todo = self._todo(db)
         done = 0
         while done < len(todo.rows) and (until is None or not done or time.monotonic() < until):
-            part = todo.rows[done : done + self._embedder.batch]
+            part = todo.rows[done : done + embedder.batch]
             with lend() as db:
                 texts = _wordings(db, part)
                 lacking = self._open().missing(list(texts))  # another process may have come first
-            rows = encode(self._embedder.embed([texts[each] for each in lacking]))
-            codes = dict(zip(lacking, rows, strict=True))
+            codes: Mapping[int, Codes] = {}
+            if lacking:
+                rows = embedder.embed([texts[each] for each in lacking])
+                self._dimension = rows.shape[1]
+                codes = dict(zip(lacking, encode(rows), strict=True))
             with lend() as db:
                 still = _wordings(db, part)  # what was purged meanwhile must not come back as a vector
                 if not _put(self._open(), {each: code for each, code in codes.items() if each in still}):
@@ -129,38 +142,55 @@ class Meanings:
                 with suppress(sqlite3.OperationalError):  # the next one does it
                     self._open().prune(todo.all)
 
+    def ask(self, text: str) -> Floats | None:
+        """Return the vector of a question, however long it takes; None if its words are to be weighed first.
+
+        Raises EmbedderUnavailable.
+        """
+        from lamina.embed.question import Weighing
+
+        return None if isinstance(self._embedder, Weighing) else self._asked(text, {})
+
+    def _asked(self, text: str, worth: Mapping[str, float]) -> Floats:
+        _need_numpy()
+        from lamina.embed.question import ask
+
+        vector = ask(self._embedder, text, worth)
+        self._dimension = len(vector)
+        return vector
+
     def alike(
-        self, db: sqlite3.Connection, query: Query, worth: Mapping[str, float], conditions: Conditions
+        self,
+        db: sqlite3.Connection,
+        query: Query,
+        worth: Mapping[str, float],
+        conditions: Conditions,
+        vector: Floats | None = None,
     ) -> Mapping[int, float]:
         """Return the rows that a query is most like in meaning; `worth` weighs its words by rarity.
 
-        Raises EmbedderUnavailable, also while the vectors can't be read, and DatabaseError where it is the
-        words that are damaged.
+        `vector` is what `ask` gave for its text. Raises EmbedderUnavailable, also while the vectors can't be
+        read, and DatabaseError where it is the words that are damaged.
         """
+        asked = self._asked(query.text, worth) if vector is None else vector
         try:
-            return self._alike(db, query, worth, conditions)
+            return self._alike(db, asked, conditions)
         except sqlite3.DatabaseError as problem:
             with _Told():
                 renewed = self._renewed(problem)
             if not renewed:
                 raise
         with _Told():
-            return self._alike(db, query, worth, conditions)
+            return self._alike(db, asked, conditions)
 
-    def _alike(
-        self,
-        db: sqlite3.Connection,
-        query: Query,
-        worth: Mapping[str, float],
-        conditions: Conditions,
-    ) -> Mapping[int, float]:
+    def _alike(self, db: sqlite3.Connection, asked: Floats, conditions: Conditions) -> Mapping[int, float]:
+        self._dimension = len(asked)
         vectors = self._open()
-        from lamina.embed.question import ask
         from lamina.index.nearest import Nearest
 
         if self._nearest is None or self._nearest[0] is not db:
             self._nearest = db, Nearest(db, vectors)
-        return self._nearest[1].likest(ask(self._embedder, query.text, worth), conditions)
+        return self._nearest[1].likest(asked, conditions)
 
     def _renewed(self, problem: sqlite3.DatabaseError) -> bool:
         """Tell whether it was the vectors that are damaged; they start anew then.
@@ -177,16 +207,25 @@ class Meanings:
         return True
 
     def _open(self) -> Vectors:
-        if self._vectors is not None and (self._vectors.replaced or self._vectors.dropped):
+        dimension = self._measured(self._embedder)
+        held = self._vectors
+        if held is not None and (held.replaced or held.dropped or held.dimension != dimension):
             self.close()
         if self._vectors is None:
             from lamina.index.vectors import Vectors
 
-            _need_numpy()
-            self._vectors = Vectors(
-                self._home, self._embedder.name, self._embedder.dimension, wait_s=self._wait_s
-            )
+            self._vectors = Vectors(self._home, self._embedder.name, dimension, wait_s=self._wait_s)
         return self._vectors
+
+    def _measured(self, embedder: Embedder) -> int:
+        """Return how long vectors are: as the last one, as the stored ones, else as the embedder says."""
+        if not self._dimension:
+            _need_numpy()
+            from lamina.index.vectors import stored_dimension
+
+            stored = stored_dimension(self._home, embedder.name, self._wait_s)
+            self._dimension = stored or embedder.dimension
+        return self._dimension
 
 
 class _Told:

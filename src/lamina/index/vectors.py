@@ -269,6 +269,27 @@ def directions(codes: Codes) -> NDArray[np.float32]:
     return rows
 
 
+def stored_dimension(home: os.PathLike[str] | str, name: str, wait_s: float) -> int:
+    """Return how long the vectors of a model are, 0 if the file does not tell; asking an endpoint is slow.
+
+    Raises OperationalError while another process keeps the file.
+    """
+    path = os.path.join(home, NAME)  # noqa: PTH118
+    if not os.path.isfile(path):  # noqa: PTH113
+        return 0
+    try:
+        db = sqlite3.connect(path, timeout=wait_s)
+        try:
+            rows = db.execute("SELECT dimension FROM model WHERE name = ?", (name,)).fetchall()
+        finally:
+            db.close()
+    except sqlite3.DatabaseError as problem:
+        if is_kept(problem):
+            raise
+        return 0
+    return rows[0][0] if len(rows) == 1 and isinstance(rows[0][0], int) else 0
+
+
 def is_kept(problem: sqlite3.Error) -> bool:
     """Tell whether another connection keeps the file to itself for now."""
     return disk.is_one_of(problem, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

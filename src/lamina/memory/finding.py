@@ -55,7 +55,7 @@ def prepare(opened: Opened, *, within_s: float) -> list[str]:
     index.refresh(StoreSource(opened.root))
     if within_s <= 0:
         return []
-    _, left = index.embed(within_s=within_s)
+    _, left = index.embed(within_s=within_s, waiting=True)
     return _left(opened, index) if left else []
 
 
