@@ -305,6 +305,14 @@ def test_a_model_that_was_exchanged_under_its_name_is_embedded_anew(site, databa
     db.close()
 
 
+def test_a_search_leaves_the_environment_of_its_process_alone(site):
+    site.filled().close()
+    before = dict(os.environ)
+    with site.memory() as memory:
+        assert memory.search("Redis", vectors=True).engines == ("words", "vectors")
+    assert dict(os.environ) == before
+
+
 def test_no_embedder_reads_what_was_forgotten(site, database):
     memory = site.filled()
     text = "The password of the old printer is written below it"
@@ -413,7 +421,7 @@ from tests.resident.bag import Bag
 from tests.resident.running import Site
 site = Site.__new__(Site)
 site.env, site.project = {env}, {project!r}
-using(site, Bag(batch=2, slow_s=0.1)).embed(progress=lambda done, of: print(done, of, flush=True))
+using(site, Bag(batch=2, slow_s={slow})).embed(progress=lambda done, of: print(done, of, flush=True))
 """
 
 
@@ -422,7 +430,7 @@ def test_killed_while_it_embeds_the_index_is_searchable_and_goes_on(site, databa
     for number in range(20):
         memory.remember(f"Fact number {number} about the harbour")
     memory.close()
-    code = KILLED.format(env=site.env, project=str(site.project))
+    code = KILLED.format(env=site.env, project=str(site.project), slow=0.1)
     paths = f"{ROOT}:{ROOT / 'src'}"
     process = subprocess.Popen(
         [sys.executable, "-c", code], env=site.env | {"PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True
@@ -439,7 +447,7 @@ def test_killed_while_it_embeds_the_index_is_searchable_and_goes_on(site, databa
 
 def test_stopped_by_ctrl_c_it_keeps_what_is_done(site, database):
     memory = site.filled()
-    code = KILLED.format(env=site.env, project=str(site.project))
+    code = KILLED.format(env=site.env, project=str(site.project), slow=1.0)
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         env=site.env | {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 
 from lamina import errors
@@ -24,7 +24,6 @@ Lend = Callable[[], AbstractContextManager[sqlite3.Connection]]
 """Gives the index to one thread for a moment."""
 
 _AWAY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY)
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class _Todo(NamedTuple):
@@ -46,7 +45,6 @@ class Meanings:
         self._vectors: Vectors | None = None
         self._nearest: tuple[sqlite3.Connection, Nearest] | None = None
         self._complete: tuple[sqlite3.Connection, Vectors, int] | None = None
-        _hold_threads(os.environ)
 
     def close(self) -> None:
         """Close the file of vectors."""
@@ -265,16 +263,6 @@ def _need_numpy() -> None:
     except ImportError as fault:
         hint = "run `pip install numpy` in Lamina's environment; searching by words goes on"
         raise errors.EmbedderUnavailable(f"vectors need the Python package numpy: {fault}", hint) from fault
-
-
-def _hold_threads(env: MutableMapping[str, str]) -> None:
-    """Have numpy compute on one thread, unless somebody said otherwise; it looks when it is first loaded.
-
-    The threads of its linear algebra wait for each other in a loop. On a machine with other work, a product
-    of a millisecond then takes a hundred.
-    """
-    for name in _THREADS:
-        env.setdefault(name, "1")
 
 
 def _any_forgotten(db: sqlite3.Connection, rows: list[int]) -> bool:
