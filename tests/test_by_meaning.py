@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.embed.endpoint import running
-from tests.index.conformance import source_of
+from tests.index.conformance import document, source_of
 from tests.resident.bag import Bag
 from tests.resident.running import MEMORIES, Site, until
 
 from lamina import errors
 from lamina.embed import http
-from lamina.index import held
+from lamina.index import held, tables
 from lamina.index.base import Query
 from lamina.index.embedded import Embedded
-from lamina.index.vectors import encode
+from lamina.index.vectors import Vectors, encode
 
 QUESTION = "which port does staging listen on"
 ROOT = Path(__file__).resolve().parents[1]
@@ -410,6 +410,26 @@ def test_what_is_purged_while_it_is_embedded_gets_no_vector(site, database):
 
     embedding = using(site, Purging(batch=2))
     embedding.embed()
+    assert models(database) == {"bag-64": 5}
+    assert encode(Bag().embed([text])).tobytes() not in database.read_bytes()
+
+
+def test_what_is_purged_while_its_vector_is_written_loses_it_again(site, database, monkeypatch):
+    memory = site.filled()
+    text = "The password of the old printer is written below it"
+    gone = memory.remember(text)
+    meaning = tables.meaning(document(text, heading=text))
+    embedding = using(site, Bag(batch=2))
+    put, purged = Vectors.put, []
+
+    def late(vectors, codes):
+        if meaning in codes:
+            purged.append(site.memory().forget([gone.id], purge=True))
+        put(vectors, codes)
+
+    monkeypatch.setattr(Vectors, "put", late)
+    embedding.embed()
+    assert purged
     assert models(database) == {"bag-64": 5}
     assert encode(Bag().embed([text])).tobytes() not in database.read_bytes()
 

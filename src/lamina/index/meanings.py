@@ -104,12 +104,23 @@ class Meanings:
                 still = _wordings(db, part)  # what was purged meanwhile must not come back as a vector
                 if not _put(self._open(), {each: code for each, code in codes.items() if each in still}):
                     break
+            with lend() as db:  # as it is now: what was purged while the batch was written goes again
+                self._take_back(db, part, codes)
             done += len(part)
             told(done, len(todo.rows))
         if done == len(todo.rows):
             with lend() as db:
                 self._finish(db, todo)
         return (done, len(todo.rows) - done)
+
+    def _take_back(self, db: sqlite3.Connection, rows: list[int], written: Mapping[int, Codes]) -> None:
+        """Remove the vectors of rows that are gone, unless another row says the same."""
+        from lamina.index.vectors import MEANT
+
+        gone = written.keys() - _wordings(db, rows).keys()
+        if gone:
+            said = {meaning for (meaning,) in db.execute(f"SELECT meaning FROM doc WHERE {MEANT}")}  # noqa: S608
+            self._open().remove(gone - said)
 
     def _todo(self, db: sqlite3.Connection) -> _Todo:
         """Return what has no vector: of everything at first, later of what changed since all had one."""

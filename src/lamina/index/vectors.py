@@ -134,6 +134,14 @@ class Vectors:
             self._db.execute(_ADD_MODEL, (self._model, self._name, self.dimension))  # if it was dropped
             self._db.executemany("INSERT OR IGNORE INTO vector (model, meaning, code) VALUES (?, ?, ?)", rows)
 
+    def remove(self, meanings: Collection[int]) -> None:
+        """Remove the vectors of some numbers."""
+        with self._db:
+            self._db.executemany(
+                "DELETE FROM vector WHERE model = ? AND meaning = ?",
+                ((self._model, each) for each in meanings),
+            )
+
     def codes(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the stored codes of some ids."""
         found: dict[int, bytes] = {}
@@ -165,10 +173,8 @@ class Vectors:
         gone = np.setdiff1d(have, keep).tolist()
         if not gone and not self._db.execute("SELECT 1 FROM model WHERE id <> ?", (self._model,)).fetchone():
             return 0
+        self.remove(gone)
         with self._db:
-            self._db.executemany(
-                "DELETE FROM vector WHERE model = ? AND meaning = ?", ((self._model, each) for each in gone)
-            )
             if not len(np.setdiff1d(keep, have)):
                 self._db.execute("DELETE FROM vector WHERE model <> ?", (self._model,))
                 self._db.execute("DELETE FROM model WHERE id <> ?", (self._model,))
