@@ -69,6 +69,17 @@ class Site:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
+    def searched(self, *arguments: str, by: tuple[str, ...] = ("words", "vectors")) -> dict:
+        """Search until `by` answers: on a busy machine a search may not wait for the resident process."""
+        found: dict = {}
+
+        def answered() -> bool:
+            found.update(self.search(*arguments))
+            return found["engines"] == list(by)
+
+        until(answered)
+        return found
+
     @contextlib.contextmanager
     def serving(self, *arguments: str, **env: str):
         """Run `lamina serve` in a process of its own; ends it if the test did not."""
@@ -106,9 +117,24 @@ class Site:
 
 
 def asked(memory: Memory, query: str = QUESTION, **more) -> Found | None:
-    """Ask the resident process as `lamina search` does."""
+    """Ask the resident process as `lamina search` does, which waits for a moment only."""
     given = {"limit": 10, "vectors": False, "filters": {}} | more
     return client.search(memory.standpoint, query, env={"HOME": "/nowhere"}, **given)
+
+
+def answered(
+    memory: Memory, query: str = QUESTION, *, by: tuple[str, ...] = ("words", "vectors"), **more
+) -> Found:
+    """Ask until the resident process answers by all of `by`: on a busy machine it may be late."""
+    found: list[Found] = []
+
+    def told() -> bool:
+        answer = asked(memory, query, **more)
+        found[:] = [answer] if answer is not None and answer.engines == by else []
+        return bool(found)
+
+    until(told)
+    return found[0]
 
 
 def until(holds, within_s: float = 20.0) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import threading
 import time
@@ -14,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.embed.endpoint import good, running
 from tests.resident.bag import Bag
-from tests.resident.running import MEMORIES, QUESTION, Site, asked, until
+from tests.resident.running import MEMORIES, QUESTION, Site, answered, asked, until
 
 from lamina import __version__, errors
 from lamina.resident import client, line
@@ -43,8 +45,7 @@ def test_a_search_is_answered_as_one_in_process_is_by_words_and_vectors(site):
         assert process.ready["embedder"] == "wordllama-256"
         assert stat.S_IMODE(os.lstat(process.ready["socket"]).st_mode) == 0o600
         assert stat.S_IMODE(Path(process.ready["socket"]).parent.stat().st_mode) == 0o700
-        told = site.search(QUESTION)
-        assert told["engines"] == ["words", "vectors"]
+        told = site.searched(QUESTION)
         assert hits(told) == hits({"hits": [hit._asdict() for hit in own.hits]})
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
@@ -57,7 +58,7 @@ def test_filters_workspace_and_faults_mean_the_same_through_it(site):
     memory = site.filled()
     memory.remember("Tabs, never spaces", scope="global")
     with site.server(embedder=Bag()):
-        assert {hit.scope for hit in asked(memory, "tabs port", filters={"scope": "global"}).hits} == {
+        assert {hit.scope for hit in answered(memory, "tabs port", filters={"scope": "global"}).hits} == {
             "global"
         }
         assert asked(memory, "tabs", filters={"layer": "nonsense"}) is None
@@ -79,7 +80,40 @@ def test_a_process_that_was_killed_leaves_a_socket_that_harms_nobody(site):
     assert time.monotonic() - start < client.ASKED_S / 2
     assert site.search(QUESTION)["engines"] == ["words"]
     with site.serving():
-        assert site.search(QUESTION)["engines"] == ["words", "vectors"]
+        site.searched(QUESTION)
+
+
+def test_killed_while_it_embeds_search_answers_and_the_next_one_goes_on(site):
+    memory = site.filled()
+    for number in range(35):
+        memory.remember(f"Fact number {number} about the harbour")
+    memory.close()
+    database = site.root / "index" / "vectors.db"
+
+    def made():
+        if not database.exists():
+            return 0
+        with contextlib.closing(sqlite3.connect(database)) as db:
+            return db.execute("SELECT count(*) FROM vector").fetchone()[0]
+
+    def slow(path, body):
+        time.sleep(0.5)
+        return good(path, body)
+
+    with running() as endpoint:
+        site.env["LAMINA_EMBEDDER"] = f"ollama:mine@{endpoint.url}"
+        endpoint.answers[:] = [slow] * 500
+        with site.serving() as process:
+            until(made)
+            process.kill()
+            process.wait(10)
+        assert 0 < made() < 40
+        assert site.search("staging port")["hits"][0]["heading"] == MEMORIES[0]
+        assert site.lamina("index", "check").returncode == 0
+        endpoint.answers.clear()
+        with site.serving():
+            until(lambda: made() == 40)
+            assert site.searched("staging port")["hits"][0]["heading"] == MEMORIES[0]
 
 
 def test_a_process_that_hangs_is_not_waited_for(site):
@@ -89,7 +123,7 @@ def test_a_process_that_hangs_is_not_waited_for(site):
         try:
             start = time.monotonic()
             assert asked(memory) is None
-            assert client.WITHIN_S <= time.monotonic() - start < client.WITHIN_S + 1
+            assert client.WITHIN_S <= time.monotonic() - start < client.WITHIN_S + 3
             assert site.search(QUESTION)["engines"] == ["words"]
         finally:
             os.kill(process.pid, signal.SIGCONT)
@@ -112,13 +146,13 @@ def test_what_is_written_meanwhile_is_found_and_gets_its_vector(site):
         until(lambda: embedder.embedded == len(MEMORIES))
         done = site.lamina("remember", "Postgres listens on 5432")
         assert done.returncode == 0
-        found = asked(memory, "postgres")
+        found = answered(memory, "postgres")
         assert found.hits[0].heading == "Postgres listens on 5432"
         until(lambda: embedder.embedded == len(MEMORIES) + 1)
         by_hand = next(site.root.glob("workspaces/harbor/semantic/postgres*"))
         by_hand.write_text(by_hand.read_text().replace("Postgres", "MariaDB"))
-        assert asked(memory, "mariadb").hits
-        until(lambda: "vectors" in asked(memory, "mariadb").hits[0].parts)
+        assert answered(memory, "mariadb").hits
+        until(lambda: "vectors" in answered(memory, "mariadb").hits[0].parts)
         assert server.path == socket_path(site.root, site.env)
 
 
@@ -139,7 +173,7 @@ def test_garbage_and_clients_that_hang_harm_nobody(site):
         gone = socket.socket(socket.AF_UNIX)
         gone.connect(server.path)
         gone.close()
-        assert asked(memory).engines == ("words", "vectors")
+        assert answered(memory).hits
         for connection in hanging:
             connection.close()
 
@@ -163,7 +197,7 @@ def test_one_too_many_is_sent_away_at_once(site):
             connection.connect(server.path)
         start = time.monotonic()
         until(lambda: asked(memory) is None)
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 5
         for connection in held:
             connection.close()
         until(lambda: asked(memory) is not None)
@@ -172,7 +206,7 @@ def test_one_too_many_is_sent_away_at_once(site):
 def test_ten_ask_at_once_while_one_writes(site):
     memory = site.filled()
     with site.server(embedder=Bag()):
-        asked(memory)
+        answered(memory)
 
         def ask(number: int):
             return client.ask(
@@ -207,11 +241,11 @@ def test_a_process_with_another_embedder_is_not_answered_but_another_setting_is_
     with site.serving() as process:
         assert process.ready["embedder"] == "wordllama-256"
         assert site.search(QUESTION, LAMINA_EMBEDDER="none")["engines"] == ["words"]
-        assert site.search(QUESTION)["engines"] == ["words", "vectors"]
+        site.searched(QUESTION)
         assert site.lamina("config", "set", "embedder", "none").returncode == 0
         assert site.search(QUESTION)["engines"] == ["words"]
         assert site.lamina("config", "set", "embedder", "wordllama").returncode == 0
-        until(lambda: site.search(QUESTION)["engines"] == ["words", "vectors"])
+        site.searched(QUESTION)
 
 
 def test_it_ends_when_nobody_asks_and_when_asked_to(site):
@@ -219,9 +253,9 @@ def test_it_ends_when_nobody_asks_and_when_asked_to(site):
     with site.serving("--idle", "1s") as process:
         assert process.wait(15) == 0
     with site.serving() as process:
-        pong = client.ask(memory.standpoint, {"do": "ping"}, env=site.env)
+        pong = client.ask(memory.standpoint, {"do": "ping"}, env=site.env, within_s=20)
         assert pong["pid"] == process.pid
-        assert f"process {process.pid}" in site.lamina("status").stdout
+        until(lambda: f"process {process.pid}" in site.lamina("status").stdout)
         assert json.loads(site.lamina("serve", "--stop", "--json").stdout) == {"stopped": True}
         assert process.wait(10) == 0
     assert json.loads(site.lamina("serve", "--stop", "--json").stdout) == {"stopped": False}
@@ -236,15 +270,11 @@ def test_without_a_store_there_is_nothing_to_serve(site):
 
 
 def test_a_failing_embedder_leaves_words(site):
-    memory = site.filled()
-    with site.serving(LAMINA_EMBEDDER="ollama:nobody@http://127.0.0.1:9") as process:
+    site.filled().close()
+    site.env["LAMINA_EMBEDDER"] = "ollama:nobody@http://127.0.0.1:9"
+    with site.serving() as process:
         assert process.ready["problem"]
-        found = client.search(
-            memory.standpoint | {"env": site.env | {"LAMINA_EMBEDDER": "ollama:nobody@http://127.0.0.1:9"}},
-            "port", limit=3, vectors=False, filters={}, env=site.env,
-        )  # fmt: skip
-        assert found.engines == ("words",)
-        assert found.hits
+        assert answered(site.memory(), "port", by=("words",)).hits
 
 
 def test_the_socket_lies_in_the_store_or_where_its_path_is_short_enough(tmp_path):
@@ -268,7 +298,7 @@ def test_a_store_with_a_long_path_is_served_from_the_runtime_folder(tmp_path):
     site.filled().close()
     with site.serving() as process:
         assert process.ready["socket"].startswith(str(tmp_path / "run"))
-        assert site.search(QUESTION)["engines"] == ["words", "vectors"]
+        site.searched(QUESTION)
 
 
 def test_a_socket_that_others_could_have_put_there_is_not_asked(site):
@@ -280,7 +310,7 @@ def test_a_socket_that_others_could_have_put_there_is_not_asked(site):
         assert not is_private(server.path)
         assert asked(memory) is None
         folder.chmod(0o700)
-        assert asked(memory) is not None
+        assert answered(memory).hits
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(server.path)
             assert line.peer(connection) == os.getuid()
