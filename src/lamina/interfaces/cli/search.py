@@ -80,6 +80,8 @@ def as_json(found: Found, *, explain: bool = False) -> dict[str, Any]:
 def render(found: Found, out: Output, *, explain: bool) -> str:
     """Return the hits for a person to read."""
     blocks = [out.style(explained(found), "dim")] if explain else []
+    if found.hits and VECTORS in found.engines and not explain:
+        blocks.append(out.style(f"searched by {' and '.join(found.engines)}", "dim"))
     if not found.hits:
         hint = "" if VECTORS in found.engines else "; --vectors searches by meaning, too"
         blocks.append(f"nothing found (searched by {', '.join(found.engines)}{hint})")
