@@ -74,7 +74,9 @@ def test_what_does_not_get_done_in_time_is_told_and_found_by_words(site):
     memory = using(site, Bag(batch=1, slow_s=0.05))
     found = memory.search("Redis", vectors=True, embed_s=0.01)
     assert found.hits[0].heading.endswith("Redis")
-    assert found.notes == ("4 of 5 memories have no vector yet: `lamina index rebuild --vectors` makes them all",)
+    assert found.notes == (
+        "4 of 5 memories have no vector yet: `lamina index rebuild --vectors` makes them all",
+    )
     assert memory.search("Redis", vectors=True).notes == ()
 
 
@@ -102,7 +104,11 @@ def test_rebuild_makes_all_of_them_and_keeps_those_that_are_there(site, database
     assert made == {"action": "rebuild", "entries": 5, "vectors": {"made": 5, "missing": 0}}
     site.memory().remember("One more")
     checked = json.loads(site.lamina("index", "check", "--json").stdout)
-    assert (checked["differences"], checked["vectors"]["vectors"], checked["vectors"]["missing"]) == ([], 5, 1)
+    assert (checked["differences"], checked["vectors"]["vectors"], checked["vectors"]["missing"]) == (
+        [],
+        5,
+        1,
+    )
     assert "1 of 6 memories have no vector" in site.lamina("index", "check").stdout
     again = site.lamina("index", "rebuild", "--vectors")
     assert "made 1 vectors" in again.stdout
@@ -354,7 +360,9 @@ def test_a_purge_leaves_no_byte_of_a_vector(site, database):
     memory = site.filled()
     gone = memory.remember("The password of the old printer is written below it")
     assert memory.embed() == (6, 0)
-    code = encode(memory._at.embedder.embed(["The password of the old printer is written below it"])).tobytes()
+    code = encode(
+        memory._at.embedder.embed(["The password of the old printer is written below it"])
+    ).tobytes()
     assert code in database.read_bytes()
     memory.forget([gone.id])
     assert code in database.read_bytes()
@@ -516,3 +524,10 @@ def test_the_setting_none_needs_no_embedder_anywhere(site):
     with pytest.raises(errors.EmbedderUnavailable):
         memory.embed()
     assert memory.tick()["ran"]
+
+
+def test_an_embedder_that_does_not_exist_is_refused_when_it_is_set(site) -> None:
+    done = site.lamina("config", "set", "embedder", "nonsense")
+    assert done.returncode == 1
+    assert "names no embedder" in done.stderr
+    assert site.lamina("config", "get", "embedder").stdout.strip() != "nonsense"

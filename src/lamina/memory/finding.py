@@ -116,6 +116,15 @@ def state(opened: Opened, *, refresh: bool = True) -> Json:
     return {"embedder": name, "vectors": have, "missing": missing, "problem": problem}
 
 
+def trouble(opened: Opened) -> list[str]:
+    """Return why the embedder of the settings can't be used; nothing if it can, or if none is wanted."""
+    try:
+        _ = opened.embedder
+    except errors.EmbedderUnavailable as fault:
+        return [told(fault)]
+    return []
+
+
 def needed(opened: Opened) -> Embedded:
     """Return the index with its vectors; raises EmbedderUnavailable where the settings want none."""
     if opened.embedder is None:

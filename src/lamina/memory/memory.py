@@ -352,13 +352,15 @@ class Memory(Reading):
 
     def doctor(self, *, fix: bool = False) -> Rows:
         """Check everything that can be wrong; with `fix`, make derived data anew."""
+        from lamina.memory import finding
         from lamina.pipeline import doctor
 
         if not self.exists:
             return [doctor.nothing(self.root)._asdict()]
         derived = doctor.Derived(self.check_index, self.rebuild_index)
         findings = doctor.examine(self.store, self._at.clock(), derived, fix=fix)
-        return [finding._asdict() for finding in [*doctor.told(self.warnings), *findings]]
+        told = doctor.told([*self.warnings, *finding.trouble(self._at)])
+        return [each._asdict() for each in [*told, *findings]]
 
     def rebuild_index(self) -> int:
         """Build the search index anew from the files; returns the number of entries in it.
@@ -484,6 +486,10 @@ class Memory(Reading):
         from lamina.settings.file import set_value
 
         file = project_file(self.workspace) if project else self._at.own.file
+        if key == "embedder":
+            from lamina.embed.choose import choose
+
+            choose(value, env=self._at.env)  # says what is wrong with the name before it is written
         if not dry_run:
             return {"key": key, "value": set_value(file, key, value), "file": str(file)}
         from tempfile import TemporaryDirectory

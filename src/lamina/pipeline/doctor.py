@@ -171,7 +171,11 @@ def index_of(index: Derived, *, fix: bool) -> Iterator[Finding]:
     if not differences:
         yield Finding("ok", "the index agrees with the files")
     elif fix:
-        count = index.rebuild()
+        try:
+            count = index.rebuild()
+        except errors.UnwritableStore as problem:
+            yield Finding("error", problem.message, problem.hint)
+            return
         yield Finding(
             "ok", f"the index differed from the files ({differences[0]}); built anew: {count} memories"
         )
