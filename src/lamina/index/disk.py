@@ -11,6 +11,9 @@ from lamina.errors import Busy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import RLock
+    from contextlib import AbstractContextManager
+
+_CACHE_KIB = 65_536  # at most; the default of 2 MiB makes a warm search read each page again
 
 
 class Lent:
@@ -63,6 +66,38 @@ def discard(path: str) -> None:
         os.unlink(path)  # noqa: PTH108
     except FileNotFoundError:
         return
+
+
+def connected(path: str, wait_s: float) -> sqlite3.Connection:
+    """Open the index of words as it is used: by several threads in turn, its transactions begun by hand."""
+    db = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")
+        db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def locked(path: str, wait_s: float) -> AbstractContextManager[object]:
+    """Hold the lock of an index's writers."""
+    from pathlib import Path
+
+    from lamina.store.locks import lock
+
+    return lock(Path(f"{path}.lock"), timeout_s=wait_s)
+
+
+def put_in_place(beside: str, path: str, now: int) -> None:
+    """Rename a finished file over the one in use; a folder that stands there is kept under another name."""
+    sync(beside)
+    os.chmod(beside, 0o600)  # noqa: PTH101
+    if os.path.isdir(path):  # noqa: PTH112
+        os.replace(path, f"{path}.{now}")  # noqa: PTH105
+    discard(f"{path}-journal")
+    os.replace(beside, path)  # noqa: PTH105
 
 
 def sync(path: str) -> None:

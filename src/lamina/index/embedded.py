@@ -18,7 +18,7 @@ from _thread import RLock
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from lamina.errors import Busy, EmbedderUnavailable, LaminaError
+from lamina.errors import Busy, LaminaError
 from lamina.index import disk, tables
 from lamina.index.base import Answer, Changes, Match, Query
 from lamina.index.intake import Look, apply, look_at, plan
@@ -26,10 +26,7 @@ from lamina.index.lookup import Lookup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from lamina.embed.base import Embedder
-    from lamina.index.conditions import Conditions
     from lamina.index.engine import Source
     from lamina.index.lookup import Likeness
     from lamina.index.meanings import Meanings
@@ -41,7 +38,6 @@ NAME = "lamina.db"
 ENGINE = "words"
 VECTORS = "vectors"
 _WAIT_S = 10.0
-_CACHE_KIB = 65_536  # at most; the default of 2 MiB makes a warm search read each page again
 _BUILD_WAIT_S = 60.0
 
 
@@ -114,7 +110,9 @@ class Embedded:
     def search(self, query: Query) -> Answer:
         """Answer from what is indexed, best first, the newer one first among equals."""
         missing: list[str] = []
-        alike = self._likeness(query, missing)  # before the lock: others do not wait for a slow endpoint
+        alike: Likeness | None = None
+        if query.vectors and self._meanings is not None:
+            alike = self._meanings.likeness(query.text, self._live, missing)  # others do not wait for it
         with self._one:
             if self._open():
                 if self._source is None:
@@ -222,26 +220,6 @@ class Embedded:
             matches, engines, ranked.terms, ranked.dropped, tuple(missing), ranked.worth, ranked.weights
         )
 
-    def _likeness(self, query: Query, missing: list[str]) -> Likeness | None:
-        """Return how to ask for meaning; where that can't be done, `missing` says why and words answer."""
-        meanings = self._meanings
-        if meanings is None or not query.vectors:
-            return None
-        try:
-            vector = meanings.ask(query.text)
-        except EmbedderUnavailable as problem:
-            missing.append(_by_words(problem))
-            return None
-
-        def alike(query: Query, worth: Mapping[str, float], conditions: Conditions) -> Mapping[int, float]:
-            try:
-                return meanings.alike(self._live(), query, worth, conditions, vector)
-            except EmbedderUnavailable as problem:
-                missing.append(_by_words(problem))
-                return {}
-
-        return alike
-
     # opening
 
     def _open(self) -> str:
@@ -274,10 +252,7 @@ class Embedded:
         return self._db
 
     def _connect(self, path: str) -> None:
-        self._db = sqlite3.connect(path, timeout=self._wait_s, isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA secure_delete = ON")
-        self._db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        self._db = disk.connected(path, self._wait_s)
 
     # taking in changes
 
@@ -312,7 +287,7 @@ class Embedded:
         if self.in_memory:
             return self._transact(source, look)
         try:
-            with self._locked(self._wait_s):
+            with disk.locked(self._path, self._wait_s):
                 if self._inode != disk.inode(self._path):
                     reason = self._open()
                     if reason:
@@ -368,7 +343,7 @@ class Embedded:
         """Build a new file and put it in place, once among all processes that find it missing."""
         before = disk.inode(self._path)
         try:
-            with self._locked(_BUILD_WAIT_S):
+            with disk.locked(self._path, _BUILD_WAIT_S):
                 if (not anyway or before != disk.inode(self._path)) and not self._open():
                     return self._transact(source, look_at(source, None, self._clock(), self._version()))
                 changes = self._fill_file(source)
@@ -392,12 +367,7 @@ class Embedded:
         finally:
             db.close()
         self._leave()
-        disk.sync(beside)
-        os.chmod(beside, 0o600)  # noqa: PTH101
-        if os.path.isdir(self._path):  # noqa: PTH112
-            os.replace(self._path, f"{self._path}.{self._clock()}")  # noqa: PTH105
-        disk.discard(f"{self._path}-journal")
-        os.replace(beside, self._path)  # noqa: PTH105
+        disk.put_in_place(beside, self._path, self._clock())
         return changes
 
     def _fill_memory(self, source: Source) -> Changes:
@@ -413,23 +383,11 @@ class Embedded:
         db.execute("COMMIT")
         return changes
 
-    def _locked(self, wait_s: float) -> AbstractContextManager[object]:
-        """Hold the lock of this index's writers."""
-        from pathlib import Path
-
-        from lamina.store.locks import lock
-
-        return lock(Path(f"{self._path}.lock"), timeout_s=wait_s)
-
 
 def _meanings(home: os.PathLike[str] | str, embedder: Embedder, wait_s: float) -> Meanings:
     from lamina.index.meanings import Meanings
 
     return Meanings(home, embedder, wait_s)
-
-
-def _by_words(problem: EmbedderUnavailable) -> str:
-    return f"searched by words only: {problem.message}: {problem.hint}"
 
 
 def _silent(note: str) -> Answer:

@@ -17,6 +17,7 @@ from lamina.index.conditions import Conditions
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lamina.embed.base import Embedder
+    from lamina.index.lookup import Likeness
     from lamina.index.nearest import Nearest
     from lamina.index.vectors import Codes, Floats, Numbers, Vectors
 
@@ -151,6 +152,28 @@ class Meanings:
                 with suppress(sqlite3.OperationalError):  # the next one does it
                     self._open().prune(todo.all)
 
+    def likeness(
+        self, text: str, live: Callable[[], sqlite3.Connection], missing: list[str]
+    ) -> Likeness | None:
+        """Make a question's vector, and return how to look for what is like it in `live()`.
+
+        Where that can't be done, `missing` hears why, and words answer.
+        """
+        try:
+            vector = self.ask(text)
+        except errors.EmbedderUnavailable as problem:
+            missing.append(_by_words(problem))
+            return None
+
+        def alike(query: Query, worth: Mapping[str, float], conditions: Conditions) -> Mapping[int, float]:
+            try:
+                return self.alike(live(), query, worth, conditions, vector)
+            except errors.EmbedderUnavailable as problem:
+                missing.append(_by_words(problem))
+                return {}
+
+        return alike
+
     def ask(self, text: str) -> Floats | None:
         """Return the vector of a question, however long it takes; None if its words are to be weighed first.
 
@@ -266,6 +289,10 @@ def _put(vectors: Vectors, codes: Mapping[int, Codes]) -> bool:
 
 def _is_away(problem: sqlite3.Error) -> bool:
     return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _AWAY
+
+
+def _by_words(problem: errors.EmbedderUnavailable) -> str:
+    return f"searched by words only: {problem.message}: {problem.hint}"
 
 
 def _need_numpy() -> None:
