@@ -1,6 +1,6 @@
 """What search costs, as ratios to raw SQLite and a bare Python measured in the same run.
 
-    python benchmarks/search.py [ENTRIES …]          prints a Markdown table (default 1000 10000)
+    python -m benchmarks.search [ENTRIES …]        prints a Markdown table (default 1000 10000)
 
 All times are CPU, cold ones of whole processes, so that other work on the machine shows little. Stores are
 synthetic, five entries a topic file, words drawn by Zipf's law, one text in ten Chinese or Japanese, one in

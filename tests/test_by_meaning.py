@@ -531,3 +531,13 @@ def test_an_embedder_that_does_not_exist_is_refused_when_it_is_set(site) -> None
     assert done.returncode == 1
     assert "names no embedder" in done.stderr
     assert site.lamina("config", "get", "embedder").stdout.strip() != "nonsense"
+
+
+def test_a_folder_in_the_way_of_the_vectors_is_moved_and_they_are_kept(site, database) -> None:
+    site.lamina("remember", "The gateway listens on 8080")
+    site.lamina("index", "rebuild")
+    database.mkdir(parents=True)
+    (database / "note").write_text("kept", encoding="utf-8")
+    assert site.lamina("index", "rebuild", "--vectors").returncode == 0
+    assert database.is_file()
+    assert [path.read_text("utf-8") for path in database.parent.glob("vectors.db.*/note")] == ["kept"]

@@ -70,6 +70,11 @@ class Embedded:
         """Tell whether the disk took no index, so it lasts as long as this process."""
         return self._db is not None and self._inode is None
 
+    @property
+    def loses_vectors(self) -> bool:
+        """Tell whether the disk took no vectors, so they last as long as this process."""
+        return self._meanings is not None and self._meanings.in_memory
+
     def refresh(self, source: Source, touched: Collection[str] | None = None) -> Changes:
         """Take in what changed since the last refresh; a missing or damaged index is built anew.
 

@@ -47,6 +47,11 @@ class Meanings:
         self._nearest: tuple[sqlite3.Connection, Nearest] | None = None
         self._complete: tuple[sqlite3.Connection, Vectors, int] | None = None
 
+    @property
+    def in_memory(self) -> bool:
+        """Tell whether vectors were made that the disk did not take."""
+        return self._vectors is not None and self._vectors.in_memory
+
     def close(self) -> None:
         """Close the file of vectors."""
         if self._vectors is not None:

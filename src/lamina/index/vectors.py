@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lamina.formats.frozen import NamedTuple
@@ -204,6 +205,7 @@ class Vectors:
             )
 
     def _open(self) -> sqlite3.Connection:
+        self._clear_the_way()
         for attempt in range(2):
             try:
                 db = self._connect(self._path)
@@ -217,6 +219,19 @@ class Vectors:
                 self._inode = _inode(self._path)
                 return db
         return self._connect(":memory:")
+
+    def _clear_the_way(self) -> None:
+        """Keep a folder that stands where the file belongs under another name."""
+        if os.path.isdir(self._path) and not self._read_only:  # noqa: PTH112
+            try:
+                os.replace(self._path, f"{self._path}.{time.time_ns()}")  # noqa: PTH105
+            except OSError:
+                return  # then they live in memory
+
+    @property
+    def in_memory(self) -> bool:
+        """Tell whether the disk took none, so they last as long as this process."""
+        return self._inode is None
 
     def _connect(self, path: str) -> sqlite3.Connection:
         if path != ":memory:":

@@ -388,11 +388,18 @@ class Memory(Reading):
         """Make the vectors that are missing, for `within_s` seconds at most (None: all of them).
 
         May be stopped at any time: what is done stays. `progress` hears how many of how many are done.
-        Returns how many were made and how many are left. Raises EmbedderUnavailable.
+        Returns how many were made and how many are left. Raises EmbedderUnavailable, and
+        UnwritableStore where the disk takes none.
         """
+        from lamina.errors import UnwritableStore
         from lamina.memory import finding
 
-        return finding.embed(self._at, within_s=within_s, progress=progress) if self.exists else (0, 0)
+        if not self.exists:
+            return (0, 0)
+        made = finding.embed(self._at, within_s=within_s, progress=progress)
+        if self._at.hybrid.loses_vectors:
+            raise UnwritableStore("the vectors could not be written to the index", "make room on the disk")
+        return made
 
     def export(
         self,
