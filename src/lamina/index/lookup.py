@@ -22,6 +22,7 @@ RARE = 2_000  # up to this many rows a word may choose candidates
 FREQUENT = 10_000  # frequencies are counted up to here; beyond, a word adds nothing to a score
 _BUDGET = 400  # rows scored for one query, once there are more than RARE
 _OPTIONAL = 2
+_BEST_OF_FEW = 200  # rows that are filtered and weighed at once in a store of up to RARE rows
 _BEST = 60
 _NEWEST = 100
 _SCANNED = 5_000  # texts looked through for a part of a word
@@ -219,8 +220,9 @@ class Lookup:
         """
         ordered = sorted(scores, key=lambda row: (-scores[row], -row))
         fitting: dict[int, int] = {}
-        for start in range(0, len(ordered), _BEST):
-            part = ordered[start : start + _BEST]
+        best = _BEST if self._total > RARE else _BEST_OF_FEW
+        for start in range(0, len(ordered), best):
+            part = ordered[start : start + best]
             marks = ",".join("?" * len(part))
             sql = f"SELECT d.row, d.length FROM doc d WHERE d.row IN ({marks}){conditions.rest}"  # noqa: S608
             fitting.update(self._db.execute(sql, (*part, *conditions.rest_values)))
