@@ -37,6 +37,7 @@ CREATE TABLE vector (id INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NUL
 PRAGMA user_version = {_SCHEMA};
 """
 _ADD_MODEL = "INSERT OR IGNORE INTO model VALUES (?, ?, ?)"
+_NOWHERE = (0, 0)  # the file was taken away as it was opened
 _FETCH = 500
 _CHUNK = 20_000
 _CACHE_KIB = 16_384
@@ -67,7 +68,7 @@ class Vectors:
         self._read_only = read_only
         self._name = name
         self.dimension = dimension
-        self._inode: int | None = None
+        self._inode: tuple[int, int] | None = None
         self._db = self._open()
         try:
             self._register()
@@ -101,7 +102,7 @@ class Vectors:
     @property
     def replaced(self) -> bool:
         """Whether the file that was opened is not the one that is there now."""
-        return self._inode is not None and self._inode != _inode(self._path)
+        return self._inode is not None and self._inode != disk.inode(self._path)
 
     @property
     def dropped(self) -> bool:
@@ -216,7 +217,7 @@ class Vectors:
                     break
                 discard(self._path)  # damaged: what it held can be made again
             else:
-                self._inode = _inode(self._path)
+                self._inode = disk.inode(self._path) or _NOWHERE
                 return db
         return self._connect(":memory:")
 
@@ -328,17 +329,7 @@ def _make(path: str) -> None:
         raise sqlite3.OperationalError(str(problem)) from problem
 
 
-def _inode(path: str) -> int:
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116
-    except OSError:
-        return 0
-
-
 def discard(path: str) -> None:
     """Delete a database with its journal."""
     for each in (path, f"{path}-journal"):
-        try:
-            os.unlink(each)  # noqa: PTH108
-        except FileNotFoundError:
-            continue
+        disk.discard(each)
