@@ -10,7 +10,8 @@ LaminaError                 exit 1, "failed"
 ├── Refused                 exit 3, a rule or a person must decide
 │   ├── ForgottenContent
 │   ├── ReadOnlyStore
-│   └── ChangedMeanwhile
+│   ├── ChangedMeanwhile
+│   └── CapReached
 ├── NoStore                 exit 1
 ├── NoEntry
 ├── NoSuchFile
@@ -20,7 +21,9 @@ LaminaError                 exit 1, "failed"
 ├── Busy
 ├── BadTranscript
 ├── GitFailed
-└── EmbedderUnavailable
+├── EmbedderUnavailable
+├── ModelFailed
+└── NoModelAnswered
 
 Raise with what happened, to which thing, and a `hint` that says the next step.
 """
@@ -102,6 +105,12 @@ class ChangedMeanwhile(Refused):
     kind = "changed_meanwhile"
 
 
+class CapReached(Refused):
+    """A day's cap on model calls or tokens is reached; the work waits."""
+
+    kind = "cap_reached"
+
+
 class NoStore(LaminaError):
     """There is no store at the root."""
 
@@ -160,3 +169,30 @@ class EmbedderUnavailable(LaminaError):
     """The chosen embedder is unknown, not installed, or does not answer as it must."""
 
     kind = "embedder"
+
+
+class ModelFailed(LaminaError):
+    """One model could not be reached, refused, or sent nothing in time.
+
+    `retry_after_s` is what the endpoint asked us to wait, None if it said nothing.
+    """
+
+    kind = "model_failed"
+
+    def __init__(self, message: str, hint: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.retry_after_s = retry_after_s
+
+
+class NoModelAnswered(LaminaError):
+    """No permitted model returned text; the work is kept and tried again later.
+
+    `replied` says that at least one of them did answer, with nothing in it: that counts as an attempt. Where
+    none could be reached it does not.
+    """
+
+    kind = "no_model_answered"
+
+    def __init__(self, message: str, hint: str = "", *, replied: bool = False) -> None:
+        super().__init__(message, hint)
+        self.replied = replied

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+CHILD_MARK = "LAMINA_CHILD=1"
+"""A line of its own in the first prompt of every model run that Lamina starts in a host."""
+
 
 class Kind(StrEnum):
     """What a record of a transcript is."""

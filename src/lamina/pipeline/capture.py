@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lamina import errors
-from lamina.formats.event import Author, Damage, Event, Kind, Session
+from lamina.formats.event import CHILD_MARK, Author, Damage, Event, Kind, Session
 from lamina.formats.note import Note, Section, note_name, parse_note
 from lamina.formats.remote import normalise
 from lamina.pipeline.branches import staging
@@ -33,9 +33,6 @@ from lamina.store.watermarks import Watermark
 from lamina.store.write import Writing
 
 __all__ = ["CHILD_MARK", "Captured", "Source", "capture", "locate"]
-
-CHILD_MARK = "LAMINA_CHILD=1"
-"""A line of its own in the first prompt of every model run that Lamina starts."""
 
 _MARKED = re.compile(r"(?m)^\W*LAMINA_CHILD(?:\s?[=:]\s?\w+)?\W*$")
 _PROMPTS = 40  # events in which the first prompt is looked for
