@@ -199,6 +199,14 @@ class Writing:
             return None
         return self._change(rel).work.entry(own)
 
+    def place(self, id_: str) -> tuple[Scope, str, str]:
+        """Return scope, layer and topic's title of an entry as this batch would leave it; raises NoEntry."""
+        rel, own = self._where(id_)
+        place = place_of(rel)
+        assert place is not None
+        work = self._change(rel).work
+        return place.scope, place.layer, work.topic.title or work.entry(own).heading
+
     def ledger(self, scope: Scope, layer: str) -> Ledger:
         """Return what a layer's files hold; the first call moves an old single file into topics."""
         known = self.ledgers.get((scope, layer))
@@ -210,11 +218,16 @@ class Writing:
 
     def known(self, scope: Scope, hash_: str) -> str | None:
         """Return the id of an entry of this scope whose content hash is `hash_` ("": it has none yet)."""
+        return next(self.holders(scope, hash_), None)
+
+    def holders(self, scope: Scope, hash_: str) -> Iterator[str]:
+        """Yield the ids of all entries of this scope with this content, what this batch added first."""
         added = self._hashes.get((scope, hash_[:HASH_SIZE]))
         if added is not None:
-            return added
-        layers = [each.name for each in TOPIC_LAYERS if scope.key is not None or not each.workspace_only]
-        return next((id_ for name in layers for id_ in self.ledger(scope, name).with_hash(hash_)), None)
+            yield added
+        for each in TOPIC_LAYERS:
+            if scope.key is not None or not each.workspace_only:
+                yield from self.ledger(scope, each.name).with_hash(hash_)
 
     def move_in(self, scope: Scope, layer: str, entry: Entry) -> None:
         """Add an entry of an old single file to its topic, its id included."""
