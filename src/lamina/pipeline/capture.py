@@ -7,26 +7,24 @@ run as often as a host likes and be killed at any moment.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from zlib import crc32
 
 from lamina import errors
-from lamina.formats.event import CHILD_MARK, Author, Damage, Event, Kind, Session
-from lamina.formats.note import Note, Section, note_name, parse_note
+from lamina.formats.event import CHILD_MARK, Damage, Session
+from lamina.formats.note import Note, note_name, parse_note
 from lamina.formats.remote import normalise
 from lamina.pipeline.branches import staging
-from lamina.pipeline.bullets import bullets
-from lamina.pipeline.ground import Shown, inventions
+from lamina.pipeline.passes import Bounds, Pass, Summarise, conclude, read
 from lamina.pipeline.redact import redact
-from lamina.pipeline.relevance import Limits, Material, collect, shown
+from lamina.pipeline.relevance import Limits
 from lamina.pipeline.tracks import Reader, Source, known_of, locate
-from lamina.store import log, notes, watermarks, workspaces
+from lamina.store import attempts, locks, log, notes, watermarks, workspaces
 from lamina.store.identity import RootCommits, Workspace
 from lamina.store.store import Store
 from lamina.store.watermarks import Watermark
@@ -34,10 +32,9 @@ from lamina.store.write import Writing
 
 __all__ = ["CHILD_MARK", "Captured", "Source", "capture", "locate"]
 
-_MARKED = re.compile(r"(?m)^\W*LAMINA_CHILD(?:\s?[=:]\s?\w+)?\W*$")
-_PROMPTS = 40  # events in which the first prompt is looked for
 _TRIES = 5
-_TURNS = 8
+_LOCKS = 16  # shared by all sessions, so that their files don't pile up
+_LOCK_WAIT_S = 150  # a call to a model may take its two minutes
 _SETTLED = frozenset({"own", "subagent"})
 
 
@@ -47,7 +44,8 @@ class Captured:
 
     `status`: `captured`; `thin` (too little yet: nothing moved); `trivial`, `empty` (nothing worth a note);
     `known` (nothing new); `subagent`, `own` (never captured). `note` is its path in the store.
-    `invented` counts bullets that named something the session did not.
+    `waiting` (for a model: nothing moved, `waits` says why); `nothing` (a model found nothing durable).
+    `invented` counts bullets that named something the session did not. `asked` says that a model was.
     """
 
     status: str
@@ -58,29 +56,22 @@ class Captured:
     bullets: int = 0
     invented: int = 0
     damaged: tuple[Damage, ...] = ()
-
-
-@dataclass(slots=True)
-class _Pass:
-    """What one reading of the new events came to."""
-
-    sections: list[Section] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
-    tool_calls: int = 0
-    signal: int = 0
-    invented: int = 0
-    trivial: bool = True
+    waits: str = ""
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What a pass wants written, and the watermark it started from."""
 
+    status: str
     session: Session
     before: Watermark | None
     after: Watermark
-    done: _Pass
+    done: Pass
     workspace: Workspace | None
+    replies: int = 0
+    """Useless replies about this material: kept with `waiting`, and the reason for a person's review."""
 
 
 def capture(  # noqa: PLR0913 - the whole of what decides; each has one meaning
@@ -94,46 +85,88 @@ def capture(  # noqa: PLR0913 - the whole of what decides; each has one meaning
     ancestors: Sequence[Source] = (),
     root_commits: RootCommits = lambda _: (),
     dry_run: bool = False,
+    summarise: Summarise | None = None,
 ) -> Captured:
     """Capture what is new in one session, whose files `sources` are in the order of their beginning.
 
-    `workspace` is asked only if there is something to write. `ancestors` are the files of the sessions
-    that it was forked from: what it copied from them stays theirs. With `final` the session has ended,
-    so what is still thin is kept. If another process captures the same session meanwhile, reading starts
-    again. Raises NoSuchFile or UnreadableFile if no file can be opened, Busy, and what `workspace` raises.
+    `workspace` is asked before anything is written or shown to a model. `ancestors` are the files of the
+    sessions that it was forked from: what it copied from them stays theirs. With `final` the session has
+    ended, so what is still thin is kept. `summarise` lets a model make the bullets; a dry run never asks it.
+    If another process captures the same session meanwhile, reading starts again. Raises NoSuchFile or
+    UnreadableFile if no file can be opened, Busy, and what `workspace` raises.
     """
     session = clean(sources[0].host.read(sources[0].path).session)
-    for _ in range(_TRIES):
-        mark = watermarks.load(store, session.host, session.id)
-        reader = Reader(list(sources), mark, list(ancestors), after=-1 if mark else _noted(store, session))
-        done = _Pass()
-        status = settled(store, session, mark)
-        status = status or _read(reader, session, done, _Bounds(limits or Limits(), store.root, now))
-        if status == "captured" and done.signal < (limits or Limits()).signal and not final:
-            status = "thin"
-        if status in _SETTLED:
-            reader.pass_over()
-        result = _result(session, status, reader, done)
-        after = reader.watermark(
-            session, status if status != "known" or not mark else known_of(mark).status, now
-        )
-        if dry_run or not _moves(status, mark, after, final=final):
-            break
-        bound = workspace(session) if done.sections else None
-        rel = _write(store, _Plan(session, mark, after, done, bound), now, root_commits)
-        if rel is not None:
-            result = replace(result, note=rel or None)
-            break
-    else:
-        raise errors.Busy(
-            f"{session.host} session {session.id} is being captured by another process", "try again later"
-        )
+    bounds = Bounds(limits or Limits(), store.root, now, None if dry_run else summarise)
+    with _alone(store, session, bounds):
+        for _ in range(_TRIES):
+            mark = watermarks.load(store, session.host, session.id)
+            after = -1 if mark else _noted(store, session)
+            reader = Reader(list(sources), mark, list(ancestors), after=after)
+            plan = _plan(store, session, reader, bounds, workspace=workspace, final=final)
+            result = _result(plan, reader)
+            if dry_run or not _moves(plan, final=final):
+                break
+            rel = _write(store, plan, now, root_commits)
+            if rel is not None:
+                result = replace(result, note=rel or None)
+                break
+        else:
+            raise errors.Busy(
+                f"{session.host} session {session.id} is being captured by another process", "try again later"
+            )
     if not dry_run:
         _tell(store, result, now)
     return result
 
 
-def _result(session: Session, status: str, reader: Reader, done: _Pass) -> Captured:
+@contextmanager
+def _alone(store: Store, session: Session, bounds: Bounds) -> Iterator[None]:
+    """Let one process at a time ask a model about a session: two would pay for the same summary."""
+    if bounds.summarise is None:
+        yield
+        return
+    place = crc32(note_name(session.host, session.id).encode()) % _LOCKS
+    with locks.lock(store.layout.lock(f"capture-{place}"), timeout_s=_LOCK_WAIT_S):
+        yield
+
+
+def _plan(
+    store: Store,
+    session: Session,
+    reader: Reader,
+    bounds: Bounds,
+    *,
+    workspace: Callable[[Session], Workspace],
+    final: bool,
+) -> _Plan:
+    """Read what is new and say what is to be written."""
+    mark, done, bound, replies = reader.mark, Pass(), None, 0
+    status = settled(store, session, mark)
+    status = status or read(reader, session, done, bounds)
+    thin = done.signal < bounds.limits.signal
+    if status == "captured" and thin and not final:
+        status = "thin"
+    if status == "captured":
+        if bounds.summarise is not None and not thin:
+            bound = workspace(session)  # may refuse: then nothing is shown to a model either
+        status = conclude(done, session, bounds, by_hand=thin)
+        if done.unusable:
+            replies = 1 + attempts.load(store, note_name(session.host, session.id), _start(mark))
+            if replies >= max(1, bounds.limits.attempts):
+                status = conclude(done, session, bounds, by_hand=True)
+    if status in _SETTLED:
+        reader.pass_over()
+    bound = bound or (workspace(session) if done.sections and status != "waiting" else None)
+    said = status if status != "known" or not mark else known_of(mark).status
+    return _Plan(status, session, mark, reader.watermark(session, said, bounds.now), done, bound, replies)
+
+
+def _start(mark: Watermark | None) -> int:
+    return mark.last if mark else -1
+
+
+def _result(plan: _Plan, reader: Reader) -> Captured:
+    status, session, done = plan.status, plan.session, plan.done
     return Captured(
         status,
         session.host,
@@ -142,13 +175,18 @@ def _result(session: Session, status: str, reader: Reader, done: _Pass) -> Captu
         bullets=sum(len(section.bullets) for section in done.sections),
         invented=done.invented,
         damaged=tuple(reader.damaged),
+        waits=done.waits if status == "waiting" else "",
+        asked=done.asked,
     )
 
 
-def _moves(status: str, mark: Watermark | None, after: Watermark, *, final: bool) -> bool:
+def _moves(plan: _Plan, *, final: bool) -> bool:
     """Say whether a pass changes anything on disk."""
-    if status == "captured":
+    status, mark, after = plan.status, plan.before, plan.after
+    if status in {"captured", "nothing"}:
         return True
+    if status == "waiting":
+        return plan.replies > 0
     if status in _SETTLED:
         return mark is None or known_of(mark).status != status
     return final and (mark is None or replace(after, captured=mark.captured) != mark)
@@ -197,66 +235,16 @@ def _noted(store: Store, session: Session) -> int:
     return found.note.last if found else -1
 
 
-class _Bounds(NamedTuple):
-    limits: Limits
-    root: Path
-    now: datetime
-
-
-def _read(reader: Reader, session: Session, done: _Pass, bounds: _Bounds) -> str:
-    """Summarise the new events window by window; returns the status, but for thin."""
-    events = reader.events()
-    if reader.mark is None:
-        head: list[Event] = []
-        for event in events:
-            head.append(event)
-            if event.kind is Kind.USER or len(head) >= _PROMPTS:
-                break
-        if any(_is_prompt(event) and _MARKED.search(event.text[:20_000]) for event in head):
-            return "own"
-        events = chain(head, events)
-    hidden = (str(bounds.root), str(bounds.root.resolve()))
-    for window in collect(session, events, _small(bounds.limits), hidden=hidden):
-        _take(done, window, session, bounds)
-    if not reader.count:
-        return "known" if reader.mark or reader.after >= 0 else "empty"
-    return "trivial" if done.trivial else "captured"
-
-
-def _small(limits: Limits) -> Limits:
-    """Narrow the windows to what twelve bullets can hold: an exchange gives one or two."""
-    return replace(limits, user_turns=min(limits.user_turns, _TURNS), gists=min(limits.gists, 3 * _TURNS))
-
-
-def _is_prompt(event: Event) -> bool:
-    return event.kind is Kind.USER or event.author is Author.HOST
-
-
-def _take(done: _Pass, window: Material, session: Session, bounds: _Bounds) -> None:
-    done.tool_calls += window.tool_calls
-    done.paths += window.paths
-    done.signal += window.signal_chars
-    done.trivial = done.trivial and window.trivial
-    if window.trivial:
-        return
-    at = window.ended or session.started or bounds.now
-    grounds = Shown(shown(window))
-    kept = []
-    for bullet in bullets(window, at.date(), bounds.limits):
-        if inventions(bullet.text, grounds):
-            done.invented += 1
-        else:
-            kept.append(bullet)
-    if kept:
-        done.sections.append(Section(at, tuple(kept), window.first, window.last))
-
-
 def _write(store: Store, plan: _Plan, now: datetime, root_commits: RootCommits) -> str | None:
     """Write note and watermark together: the note's path, "" without one, None if someone was faster."""
     session, done = plan.session, plan.done
     with store.writing(label="capture", at=now) as batch:
         if watermarks.load(store, session.host, session.id) != plan.before:
             return None
+        name, waits = note_name(session.host, session.id), plan.status == "waiting"
+        attempts.save(batch, name, _start(plan.before), plan.replies if waits else 0)
+        if waits:
+            return ""
         workspace = plan.workspace
         if workspace is not None:
             workspace = workspaces.register(batch, workspace, root_commits=root_commits)
@@ -278,6 +266,8 @@ def _headed(note: Note, plan: _Plan, now: datetime) -> Note:
         last=max(note.last, plan.after.last),
         captured=now if done.sections else note.captured,
         consolidated=None if done.sections else note.consolidated,
+        attempts=max(note.attempts, plan.replies),
+        needs_review=note.needs_review or bool(plan.replies),
         tool_calls=note.tool_calls + done.tool_calls,
         paths=tuple(dict.fromkeys((*note.paths, *done.paths)))[: Limits().paths],
     )

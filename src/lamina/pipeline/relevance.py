@@ -129,6 +129,12 @@ def recent(windows: Iterable[Material], limits: Limits) -> Material:
     return _material(turns, calls, tuple(paths)[: limits.paths], (max(first, 0), last), (started, ended))
 
 
+def fit(windows: Iterable[Material], limits: Limits) -> bool:
+    """Say whether windows may be shown to a model together, none of their turns left out."""
+    turns = [turn for window in windows for turn in window.turns]
+    return len(_newest(turns, limits)) == len(turns)
+
+
 def shown(material: Material) -> str:
     """Give all that a summary of the material may draw on, as one text, its dates included."""
     parts: list[str] = []
