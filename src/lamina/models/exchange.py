@@ -1,0 +1,196 @@
+"""One call, whichever vendor's: from the pieces of a stream to a Reply, or to ModelFailed.
+
+A client yields pieces; what counts as text, when a reply is cut, and what a person is told of a failure is
+decided here, once for all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import httpx2
+
+from lamina import errors
+from lamina.formats.frozen import NamedTuple
+from lamina.models import refusal
+from lamina.models.base import Prompt, Reply, estimate_tokens
+from lamina.models.wire import SILENCE_S, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from lamina.models.routes import Endpoint
+    from lamina.models.wire import Refused, Wire
+
+LONGEST = 1_000_000
+"""Characters of a reply that are kept: the longest one asked for has some 16,000."""
+
+_FAULTS: Final = (
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    httpx2.InvalidURL,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    ImportError,
+)
+"""What the vendors' clients let through when an endpoint sends what no endpoint should, and what a wrong
+proxy, certificate file or key raises. None of it may end the work of others."""
+
+
+class Piece(NamedTuple):
+    """What one event of a stream brought. `cut` and `refused` say how the reply ended, if `ended`."""
+
+    text: str = ""
+    reasoning: str = ""
+    ended: bool = False
+    cut: bool = False
+    refused: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class Talk(NamedTuple):
+    """How one kind of endpoint is spoken to. `faults` are its client's own errors.
+
+    `again` may say how to ask once more after a refusal that only concerns a parameter: it returns a stream
+    to try instead, or None.
+    """
+
+    stream: Callable[[Prompt, httpx2.Client, float], Iterable[Piece]]
+    faults: tuple[type[Exception], ...]
+    again: Callable[[Refused], Talk | None] = lambda _refused: None
+
+
+def ask(
+    endpoint: Endpoint,
+    prompt: Prompt,
+    talk: Talk,
+    *,
+    env: Mapping[str, str],
+    within_s: float,
+    silence_s: float = SILENCE_S,
+) -> Reply:
+    """Send the prompt and gather the reply. Raises ModelFailed."""
+    from time import monotonic
+
+    until = monotonic() + within_s
+    trying: Talk | None = talk
+    while trying:
+        heard = _Heard()
+        try:
+            with wire(endpoint, env, within_s=max(0.01, until - monotonic()), silence_s=silence_s) as line:
+                fault = _listen(heard, trying.stream(_clean(prompt), line.client, line.left_s), trying.faults)
+        except _FAULTS as wrong:  # a proxy, a certificate file: nothing was sent
+            raise refusal.unreachable(endpoint, wrong) from None
+        trying = trying.again(line.refused) if line.refused and not heard.text else None
+    return _reply(endpoint, prompt, heard, line, fault, within_s)
+
+
+def _listen(heard: _Heard, pieces: Iterable[Piece], faults: tuple[type[Exception], ...]) -> Exception | None:
+    """Take pieces in until the stream ends; return what broke it, if something did."""
+    expected: tuple[type[Exception], ...] = (*faults, *_FAULTS)
+    try:
+        for piece in pieces:
+            heard.add(piece)
+            if heard.size > LONGEST:
+                heard.cut = heard.ended = True
+                return None
+    except expected as fault:
+        return fault
+    return None
+
+
+def _reply(
+    endpoint: Endpoint, prompt: Prompt, heard: _Heard, line: Wire, fault: Exception | None, within_s: float
+) -> Reply:
+    text = spoken(heard.text)
+    broken = not heard.ended and (fault is not None or not heard.began or bool(text))
+    if not text and not heard.ended:
+        raise _failure(endpoint, line, fault, within_s, began=heard.began)
+    if not text and heard.refused:
+        raise refusal.declined(endpoint, heard.refused)
+    counted = heard.tokens_in is not None and heard.tokens_out is not None
+    asked, answered = heard.tokens_in, heard.tokens_out
+    if not counted:
+        asked = estimate_tokens(prompt.system) + estimate_tokens(prompt.text)
+        answered = estimate_tokens(heard.text) + heard.reasoned
+    return Reply(text, heard.cut or bool(heard.refused) or broken, asked or 0, answered or 0, counted)
+
+
+def _failure(
+    endpoint: Endpoint, line: Wire, fault: Exception | None, within_s: float, *, began: bool
+) -> errors.ModelFailed:
+    """Say what ended a call that brought no text and no end."""
+    cause = getattr(fault, "__cause__", None) or fault
+    if line.refused:
+        return refusal.refused(endpoint, line.refused)
+    if line.late or isinstance(cause, httpx2.TimeoutException):
+        return refusal.silent(endpoint, within_s, late=line.late)
+    if isinstance(cause, httpx2.TransportError | OSError) and not line.answered:
+        return refusal.unreachable(endpoint, cause)
+    if line.too_large:
+        return refusal.odd(endpoint, "sent more than any reply has")
+    if fault is not None and (told := refusal.reported(fault)):
+        return refusal.odd(endpoint, f"reported: {refusal.clip(told, endpoint)}")
+    broke = isinstance(cause, httpx2.TransportError | OSError) or began
+    return refusal.odd(endpoint, "broke off before any text" if broke else "sent what is no reply")
+
+
+class _Heard:
+    """What was heard so far."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.size = 0
+        self.reasoned = 0
+        """Tokens of reasoning, estimated: they are paid for, though they don't count as text."""
+        self.began = self.ended = self.cut = False
+        self.refused = ""
+        self.tokens_in: int | None = None
+        self.tokens_out: int | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)[:LONGEST]
+
+    def add(self, piece: Piece) -> None:
+        self.began = True
+        if piece.text:
+            self._parts.append(piece.text)
+            self.size += len(piece.text)
+        self.reasoned += estimate_tokens(piece.reasoning) if piece.reasoning else 0
+        self.ended = self.ended or piece.ended
+        self.cut = self.cut or piece.cut
+        self.refused = self.refused or piece.refused
+        self.tokens_in = self.tokens_in if piece.tokens_in is None else piece.tokens_in
+        self.tokens_out = self.tokens_out if piece.tokens_out is None else piece.tokens_out
+
+
+_OPEN = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_LONE = re.compile(r"^[ \t]*</(?:think|thinking)>[ \t]*\r?$\n?", re.IGNORECASE | re.MULTILINE)
+
+
+def spoken(text: str) -> str:
+    """Return a text without the reasoning that some local servers put in front of it.
+
+    That is a block in `<think>` tags, closed or cut, or all before a line that only closes one, since some
+    templates open it in the prompt.
+    """
+    while found := _OPEN.match(text):
+        closed = re.compile(rf"</{found[1]}>", re.IGNORECASE).search(text, found.end())
+        text = text[closed.end() :] if closed else ""
+    if lone := _LONE.search(text):
+        before = text[: lone.start()].lower()
+        text = text if "<think" in before else text[lone.end() :]
+    return text.lstrip("\ufeff").strip()
+
+
+def _clean(prompt: Prompt) -> Prompt:
+    """Return the prompt without lone surrogates, which no request can carry."""
+    system, text = (part.encode("utf-8", "replace").decode() for part in (prompt.system, prompt.text))
+    return Prompt(system, text, prompt.tokens, prompt.grammar)
