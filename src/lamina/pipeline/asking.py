@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from lamina.models.base import Prompt, Reply
+from lamina import errors
+from lamina.formats.dates import as_utc
+from lamina.models import ladder
+from lamina.models.base import TIMEOUT_S, Model, Prompt, Reply, estimate_tokens
+from lamina.models.ladder import Routes, Tried
+from lamina.models.prices import Price
+from lamina.pipeline.redact import redact
+from lamina.store import log, meter, standing
+from lamina.store.layout import Layout
+from lamina.store.meter import Caps, Use
 
 PURPOSES = ("summarise", "consolidate", "refresh", "rerank", "judge")
 """What calls are counted by."""
+
+_MAX_REASON = 200
+_MAX_TOKENS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +42,235 @@ class Asker(Protocol):
 
         Raises NoModelAnswered, and CapReached before anything is sent.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """The models that the person named.
+
+    `others` finds the other permitted ones when they are needed first, `build` makes a model of a route or
+    raises why it can't be had here, `wishes` stands for the preferences, `price` is None where unknown.
+    """
+
+    model: str
+    others: Callable[[], Iterable[str]]
+    build: Callable[[str], Model]
+    wishes: str
+    price: Callable[[str], Price | None]
+
+
+class Climber:
+    """Asks the permitted models of one store, one after the other.
+
+    `clock` gives the time, `within_s` is how long one model may take.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        permitted: Permitted,
+        *,
+        caps: Caps,
+        clock: Callable[[], datetime],
+        within_s: float = TIMEOUT_S,
+    ) -> None:
+        self._layout = layout
+        self._permitted = permitted
+        self._caps = caps
+        self._clock = clock
+        self._within_s = within_s
+        self._models: dict[str, Model] = {}
+
+    def ask(self, purpose: str, prompt: Prompt, *, own: str = "") -> Answer:
+        """Ask for one purpose, up the ladder.
+
+        Raises NoModelAnswered, and CapReached before anything is sent. The prompt is redacted here once more,
+        whatever the caller did.
+        """
+        if purpose not in PURPOSES:
+            raise errors.UsageError(f"{purpose!r} is no purpose", "one of: " + ", ".join(PURPOSES))
+        clean = cleaned(prompt)
+        tokens = estimate_tokens(clean.system) + estimate_tokens(clean.text)
+        self._stay_within(tokens)
+        missing: list[Tried] = []
+        sent: list[str] = []
+
+        def one(route: str) -> Tried:
+            try:
+                call = self._count(purpose, route, tokens)
+            except errors.CapReached as problem:
+                if not sent:
+                    raise
+                return Tried(route, reason=f"not asked: {problem.message}", asked=False)
+            sent.append(route)
+            return self._one(clean, call)
+
+        done = ladder.climb(self._rungs(own, missing), one)
+        self._remember(done)
+        if done.winner is None or done.winner.reply is None:
+            raise ladder.failure(done, missing)
+        return Answer(done.winner.reply, done.winner.route)
+
+    def waiting(self) -> str:
+        """Say why background work should not ask a model now, "" if it may.
+
+        Whoever waits for an answer asks all the same: only the caps hold for both.
+        """
+        now = self._clock()
+        try:
+            self._stay_within(0)
+        except errors.CapReached as problem:
+            return problem.message
+        return resting(self._layout, now)
+
+    def _rungs(self, own: str, missing: list[Tried]) -> list[str]:
+        """Give the ladder of the models that can be had here; `missing` gets the others and why."""
+        permitted = self._permitted
+        named = dict.fromkeys((*filter(None, (permitted.model,)), *permitted.others()))
+        here = [route for route in named if self._has(route, missing)]
+        routes = Routes(
+            permitted.model if permitted.model in here else "", own, tuple(here), permitted.wishes
+        )
+        return ladder.order(routes, standing.load(self._layout), self._clock())
+
+    def _has(self, route: str, missing: list[Tried]) -> bool:
+        if route not in self._models:
+            try:
+                self._models[route] = self._permitted.build(route)
+            except (errors.ModelFailed, errors.BadSetting) as problem:
+                missing.append(Tried(route, reason=told(problem), asked=False))
+                return False
+        return True
+
+    def _count(self, purpose: str, route: str, tokens: int) -> meter.Call:
+        """Count a call before it is sent; raises CapReached where there is no room, or no counting."""
+        now = self._clock()
+        try:
+            call = meter.reserve(self._layout, purpose, route, at=now, tokens=tokens, caps=self._caps)
+        except errors.LaminaError as problem:
+            raise self._uncounted(problem) from problem
+        if call is None:
+            self._stay_within(tokens)
+            raise errors.CapReached("the day's cap was reached a moment ago", "try again")
+        return call
+
+    def _one(self, prompt: Prompt, call: meter.Call) -> Tried:
+        """Ask one model and settle what its call used."""
+        start = time.monotonic()
+        try:
+            reply = self._models[call.route].ask(prompt, within_s=self._within_s)
+            tried = Tried(call.route, counted(reply, call.tokens))
+        except errors.LaminaError as problem:
+            tried = Tried(call.route, reason=told(problem), wait_s=getattr(problem, "retry_after_s", None))
+        use = self._use(tried)
+        settled = meter.settle(self._layout, call, use)
+        self._log(call.purpose, tried, use, seconds=time.monotonic() - start, settled=settled)
+        return tried
+
+    def _use(self, tried: Tried) -> Use:
+        """Give what a call used; no tokens for a model that failed: nearly always none reached it."""
+        reply = tried.reply
+        if reply is None:
+            return Use(failed=1)
+        price = self._permitted.price(tried.route)
+        return Use(
+            empty=0 if tried.answers else 1,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            cost=price.of(reply) if price else 0.0,
+            unpriced=0 if price else 1,
+        )
+
+    def _log(self, purpose: str, tried: Tried, use: Use, *, seconds: float, settled: bool) -> None:
+        reply = tried.reply
+        outcome = "failed" if reply is None else "answered" if tried.answers else "empty"
+        more = {"reason": tried.reason} if tried.reason else {}
+        if reply is not None and reply.cut:
+            more["cut"] = "the reply ended too early"
+        if not settled:
+            more["meter"] = "could not be written; the estimate stands"
+        log.log(
+            self._layout,
+            "model",
+            at=self._clock(),
+            purpose=purpose,
+            route=tried.route,
+            outcome=outcome,
+            tokens_in=use.tokens_in,
+            tokens_out=use.tokens_out,
+            cost=None if use.unpriced else round(use.cost, 6),
+            seconds=round(seconds, 2),
+            **more,
+        )
+
+    def _remember(self, done: ladder.Climb) -> None:
+        """Write down who answered and who is benched; a climb that a cap ended says nothing of the models."""
+        sent = ladder.Climb(tuple(each for each in done.tried if each.asked))
+        if done.tried and not sent.tried:
+            return
+        now, wishes = self._clock(), self._permitted.wishes
+        standing.change(self._layout, lambda before: ladder.after(before, sent, wishes, now))
+
+    def _stay_within(self, tokens: int) -> None:
+        """Raise CapReached if the day has no room for so many tokens more."""
+        now = self._clock()
+        try:
+            day = meter.load(self._layout, as_utc(now).date())
+        except errors.LaminaError as problem:
+            raise self._uncounted(problem) from problem
+        if not meter.fits(day, self._caps, tokens):
+            raise reached(meter.total(day), self._caps, tokens, now)
+
+    def _uncounted(self, problem: errors.LaminaError) -> errors.CapReached:
+        """Log that calls can't be counted, and make the error: without a count no cap would hold."""
+        log.log(self._layout, "model_not_counted", at=self._clock(), reason=problem.message)
+        return errors.CapReached(
+            f"no model is asked, because calls can't be counted: {problem.message}", problem.hint
+        )
+
+
+def cleaned(prompt: Prompt) -> Prompt:
+    """Return a prompt without secrets, private parts and halves of characters."""
+    system, text = (
+        redact(part.encode("utf-8", "replace").decode("utf-8")).text for part in (prompt.system, prompt.text)
+    )
+    return replace(prompt, system=system, text=text)
+
+
+def counted(reply: Reply, tokens: int) -> Reply:
+    """Return a reply with its tokens, estimated where the endpoint did not count or can't have counted so."""
+    into = reply.tokens_in if reply.counted and reply.tokens_in > 0 else tokens
+    said = reply.counted and reply.tokens_out >= 0
+    out = reply.tokens_out if said else estimate_tokens(reply.text)
+    return replace(reply, tokens_in=min(into, _MAX_TOKENS), tokens_out=min(out, _MAX_TOKENS))
+
+
+def told(problem: errors.LaminaError) -> str:
+    """Return a failure as one short line that may be logged and shown."""
+    line = " ".join(redact(problem.message).text.split())
+    return line if len(line) <= _MAX_REASON else f"{line[:_MAX_REASON]}…"
+
+
+def resting(layout: Layout, now: datetime) -> str:
+    """Say until when background work asks no model because none could be reached, "" if it may."""
+    until = standing.load(layout).paused(now)
+    return f"no model could be reached; tried again from {_time(until)} on" if until else ""
+
+
+def reached(used: Use, caps: Caps, tokens: int, now: datetime) -> errors.CapReached:
+    """Make the error that says which cap is reached, what was used, and when the day ends."""
+    if used.calls >= caps.calls:
+        key, cap, what = "model_daily_calls", caps.calls, f"{used.calls} of {caps.calls} calls are used"
+    else:
+        key, cap = "model_daily_tokens", caps.tokens
+        what = f"{used.tokens} of {cap} tokens are used and this call needs about {tokens} more"
+    day = datetime.combine(as_utc(now).date(), datetime.min.time(), UTC)
+    return errors.CapReached(
+        f"the day's cap {key} is reached: {what}; the work waits until {_time(day + timedelta(days=1))}",
+        f"`lamina config set {key} {max(2 * cap, used.tokens + tokens if key.endswith('tokens') else 1)}` "
+        "allows more",
+    )
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
