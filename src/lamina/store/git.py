@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ MISSING = 127
 """The code of a run on a machine without git."""
 
 _GRACE_S = 5.0
+_PIECE = 65_536
 _STAGED_GRACE_S = 600.0
 """How long an automatic commit stays away from what a person staged: they may be committing it."""
 
@@ -99,22 +101,10 @@ def run(
     """
     import subprocess
 
-    settings = [part for option in (*_OPTIONS, *options) for part in ("-c", option)]
-    command = ["git", "--no-pager", *settings, "-C", os.fspath(root), *args]
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(env or {}),
-            start_new_session=True,
-            umask=0o077,  # what git writes is the store's: nobody else's to read
-        )
-    except FileNotFoundError:
-        return Ran(MISSING, "", "git is not installed")
-    except OSError as problem:
-        return Ran(MISSING, "", f"git can't be started ({problem.strerror})")
+    pipe = None if stdin is None else subprocess.PIPE
+    process = _begin(root, args, options=options, env=env, stdin=pipe)
+    if isinstance(process, Ran):
+        return process
     with process:
         try:
             out, err = process.communicate(None if stdin is None else stdin.encode(), timeout=timeout_s)
@@ -125,6 +115,73 @@ def run(
             _end(process)
             raise
     return Ran(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def head(
+    root: Path,
+    args: Sequence[str],
+    *,
+    most: int,
+    timeout_s: float = 30.0,
+    options: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run git and take at most `most` bytes of what it prints; git is ended when they are there.
+
+    What came before the time was over counts too; the code is -1 where git did not end by itself. Bytes that
+    are no UTF-8 become lone surrogates, so that names of files stay what they are.
+    """
+    import selectors
+    import subprocess
+
+    process = _begin(root, args, options=options, env=env, stderr=subprocess.DEVNULL)
+    if isinstance(process, Ran):
+        return process
+    assert process.stdout is not None
+    out, until, ended = bytearray(), time.monotonic() + timeout_s, False
+    with process, selectors.DefaultSelector() as waiting:
+        waiting.register(process.stdout, selectors.EVENT_READ)
+        try:
+            while len(out) < most and waiting.select(max(0.0, until - time.monotonic())):
+                piece = os.read(process.stdout.fileno(), _PIECE)
+                out += piece
+                if not piece:
+                    ended = True
+                    break
+        finally:
+            if not ended:
+                _end(process)
+    text = bytes(out[:most]).decode("utf-8", "surrogateescape")
+    return Ran(process.returncode if ended else -1, text, "")
+
+
+def _begin(
+    root: Path,
+    args: Sequence[str],
+    *,
+    options: Sequence[str],
+    env: Mapping[str, str] | None,
+    stdin: int | None = None,
+    stderr: int | None = None,
+) -> Popen[bytes] | Ran:
+    """Start git; a machine that can't start it gives the failure."""
+    import subprocess
+
+    settings = [part for option in (*_OPTIONS, *options) for part in ("-c", option)]
+    try:
+        return subprocess.Popen(
+            ["git", "--no-pager", *settings, "-C", os.fspath(root), *args],
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if stderr is None else stderr,
+            env=_environment(env or {}),
+            start_new_session=True,
+            umask=0o077,  # what git writes is the store's: nobody else's to read
+        )
+    except FileNotFoundError:
+        return Ran(MISSING, "", "git is not installed")
+    except OSError as problem:
+        return Ran(MISSING, "", f"git can't be started ({problem.strerror})")
 
 
 def init(root: Path) -> bool:
