@@ -126,19 +126,29 @@ def _failure(
     endpoint: Endpoint, line: Wire, fault: Exception | None, within_s: float, *, began: bool
 ) -> errors.ModelFailed:
     """Say what ended a call that brought no text and no end."""
-    cause = getattr(fault, "__cause__", None) or fault
+    chain = _chain(fault)
+    network = next((each for each in chain if isinstance(each, httpx2.TransportError | OSError)), None)
     if line.refused:
         return refusal.refused(endpoint, line.refused)
-    if line.late or isinstance(cause, httpx2.TimeoutException):
+    if line.late or isinstance(network, httpx2.TimeoutException):
         return refusal.silent(endpoint, within_s, late=line.late)
-    if isinstance(cause, httpx2.TransportError | OSError) and not line.answered:
-        return refusal.unreachable(endpoint, cause)
+    if network is not None and not line.answered:
+        return refusal.unreachable(endpoint, network)
     if line.too_large:
         return refusal.odd(endpoint, "sent more than any reply has")
     if fault is not None and (told := refusal.reported(fault)):
         return refusal.odd(endpoint, f"reported: {refusal.clip(told, endpoint)}")
-    broke = isinstance(cause, httpx2.TransportError | OSError) or began
+    broke = network is not None or began
     return refusal.odd(endpoint, "broke off before any text" if broke else "sent what is no reply")
+
+
+def _chain(fault: BaseException | None) -> list[BaseException]:
+    """Return a fault and what caused it, the outermost first: the clients wrap what the wire raised."""
+    chain: list[BaseException] = []
+    while fault is not None and fault not in chain:
+        chain.append(fault)
+        fault = fault.__cause__
+    return chain
 
 
 class _Heard:
