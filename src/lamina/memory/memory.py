@@ -230,6 +230,66 @@ class Memory(Reading):
         )
         return self._wrote(done, dry_run=dry_run)
 
+    # -- review
+
+    def review(self, *, limit: int | None = None, **filters: Unpack[Asked]) -> Json:
+        """Return what waits for a person: `candidates`, oldest first, and `notes` that no model could handle.
+
+        Each says why. Candidates of every branch are among them; of the filters, `trust` says nothing here.
+        """
+        from lamina.memory import reviewing
+
+        return reviewing.listing(self._at, limit=limit, filters=filters)
+
+    def review_show(self, id: str) -> Json:
+        """Return a candidate or a note with the words that it rests on and what it conflicts with."""
+        from lamina.pipeline import waiting
+
+        return waiting.show(self._at.reading(id), id, self._at.today)
+
+    def approve(self, ids: Iterable[str], *, keep_both: bool = False, dry_run: bool = False) -> Json:
+        """Approve candidates, and file notes that wait for review, by id.
+
+        What a candidate conflicts with is superseded by it, unless `keep_both`. One row each in `entries`;
+        what was refused is in `failed`, and raised if there was only one id.
+        """
+        from lamina.memory import reviewing
+
+        done = reviewing.approve(self._at, tuple(ids), keep_both=keep_both, dry_run=dry_run)
+        return self._wrote(done, dry_run=dry_run)
+
+    def approve_edited(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        heading: str | None = None,
+        keep_both: bool = False,
+        seen: str | None = None,
+        dry_run: bool = False,
+    ) -> Json:
+        """Change a candidate's words and approve it, in one write.
+
+        `seen` is the entry's whole text as it was looked at (`text` of `show`): raises ChangedMeanwhile if it
+        says something else by now.
+        """
+        from lamina.memory import reviewing
+
+        done = reviewing.edit(
+            self._at, id, text=text, heading=heading, keep_both=keep_both, seen=seen, dry_run=dry_run
+        )
+        return self._wrote(done, dry_run=dry_run)
+
+    def reject(self, ids: Iterable[str], *, reason: str, dry_run: bool = False) -> Json:
+        """Forget candidates for a reason that is told when the value comes back; settle notes unfiled.
+
+        The result is as that of `approve`.
+        """
+        from lamina.memory import reviewing
+
+        done = reviewing.reject(self._at, tuple(ids), reason=reason, dry_run=dry_run)
+        return self._wrote(done, dry_run=dry_run)
+
     def undo(self, *, dry_run: bool = False) -> Json:
         """Take back the last write that people can see.
 
@@ -287,6 +347,7 @@ class Memory(Reading):
 
         Incremental: what was read before is not read again. May be killed and started again at any time.
         """
+        from lamina.memory.reviewing import review_of
         from lamina.memory.writing import writable
         from lamina.pipeline import importing
 
@@ -306,6 +367,7 @@ class Memory(Reading):
             now=at.clock,
             progress=progress,
             limits=at.limits(),
+            review=review_of(at),
         )
         return self._wrote(summary, dry_run=False, whole=True)
 
@@ -313,11 +375,14 @@ class Memory(Reading):
         """Turn waiting notes into entries; equal and forgotten content is left out."""
         from dataclasses import asdict
 
+        from lamina.memory.reviewing import review_of
         from lamina.pipeline import consolidate
 
         if not self.exists:
             return asdict(consolidate.Consolidated())
-        done = consolidate.consolidate(self.store, now=self._at.clock(), limit=limit, dry_run=dry_run)
+        done = consolidate.consolidate(
+            self.store, now=self._at.clock(), limit=limit, dry_run=dry_run, review=review_of(self._at)
+        )
         return self._wrote(asdict(done), dry_run=dry_run)
 
     # -- upkeep
@@ -337,7 +402,7 @@ class Memory(Reading):
 
     def tick(self, *, dry_run: bool = False) -> Json:
         """Run whatever is due now; safe to call as often as one likes."""
-        from lamina.memory import finding, forgetting
+        from lamina.memory import finding, forgetting, reviewing
         from lamina.pipeline import status, tick
 
         if not self.exists:
@@ -346,7 +411,13 @@ class Memory(Reading):
             due = status.due(self.store, self._at.clock(), self._at.cadence())
             return {"ran": [*due, "vectors"] if finding.is_due(self._at) else due}
         ran = forgetting.finish(self._at)
-        ran += tick.tick(self.store, self._at.clock(), self._at.cadence(), keep=self.settings["notes_kept"])
+        ran += tick.tick(
+            self.store,
+            self._at.clock(),
+            self._at.cadence(),
+            keep=self.settings["notes_kept"],
+            review=reviewing.review_of(self._at),
+        )
         self._wrote({}, dry_run=False)
         return {"ran": [*ran, "vectors"] if finding.catch_up(self._at) else ran}
 

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from lamina.formats.entry import Entry, with_field
 from lamina.formats.hashing import entry_hash
+from lamina.formats.note import Note
 from lamina.formats.scope import Scope
 from lamina.pipeline.drafts import Planned, day_of, plan, scope_of
 from lamina.pipeline.earlier import LAYERS_WRITTEN, Earlier, Past
@@ -22,7 +23,10 @@ from lamina.store.store import Store
 from lamina.store.tombstones import Graves
 from lamina.store.write import Writing
 
-__all__ = ["LAYERS_WRITTEN", "Consolidated", "consolidate"]
+__all__ = ["LAYERS_WRITTEN", "Consolidated", "Review", "consolidate", "file_away"]
+
+Review = str | Callable[[Note], str]
+"""The setting `review`: one for all notes, or what says it of each (projects may be stricter)."""
 
 _BATCH = 32  # notes whose entries are written together: a topic's file is written once for all of them
 
@@ -31,7 +35,10 @@ _BATCH = 32  # notes whose entries are written together: a topic's file is writt
 class Consolidated:
     """How many notes were handled and what became of their facts.
 
-    `superseded` are the entries that a correction replaced or that a later session closed.
+    `superseded` are the entries that a correction replaced or that a later session closed, `updated` those
+    that got new words. With a model also: `rejected` counts by reason what it said and may not be kept,
+    `unattributed` the notes that it left out and that wait, `parse_failed` that a reply could not be read,
+    `write_failed` why something could not be written, `waits` why a model could not be asked.
     """
 
     notes: int = 0
@@ -39,10 +46,29 @@ class Consolidated:
     known: int = 0
     refused: int = 0
     superseded: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    candidates: int = 0
+    rejected: dict[str, int] = field(default_factory=dict)
+    unattributed: int = 0
+    needs_review: int = 0
+    calls: int = 0
+    tokens: int = 0
+    parse_failed: bool = False
+    write_failed: list[str] = field(default_factory=list)
+    waits: str = ""
+
+    def reject(self, reason: str) -> None:
+        """Count something that was said and is not kept."""
+        self.rejected[reason] = self.rejected.get(reason, 0) + 1
 
 
 def consolidate(
-    store: Store, *, now: datetime, limit: int | None = None, dry_run: bool = False
+    store: Store,
+    *,
+    now: datetime,
+    limit: int | None = None,
+    dry_run: bool = False,
+    review: Review = "doubtful",
 ) -> Consolidated:
     """Consolidate pending notes, the oldest session first, at most `limit`."""
     done = Consolidated()
@@ -53,20 +79,39 @@ def consolidate(
     for some in _parts(pending[:limit]):
         with store.writing(label="consolidate", at=now, dry_run=dry_run) as batch:
             for each in some:
-                _one(batch, each, seen, done)
-                notes.save(batch, replace(each.note, consolidated=now), name=each.name)
-                done.notes += 1
+                file_away(batch, each, seen, done, review=review)
     return done
 
 
-def _one(batch: Writing, each: NoteFile, seen: dict[Scope, Earlier], done: Consolidated) -> None:
+def file_away(
+    batch: Writing,
+    each: NoteFile,
+    seen: dict[Scope, Earlier],
+    done: Consolidated,
+    *,
+    review: Review = "doubtful",
+) -> None:
+    """Write the entries of one note by its labels and mark it as handled, in one batch.
+
+    `seen` is kept over the notes of a run, oldest first; `done` is counted on.
+    """
+    _one(batch, each, seen, done, review if isinstance(review, str) else review(each.note))
+    notes.save(
+        batch,
+        replace(each.note, consolidated=batch.at, through=each.note.last, needs_review=False),
+        name=each.name,
+    )
+    done.notes += 1
+
+
+def _one(batch: Writing, each: NoteFile, seen: dict[Scope, Earlier], done: Consolidated, review: str) -> None:
     """Write the entries of one note."""
     note, scope = each.note, scope_of(each.note)
     if scope not in seen:
         seen[scope] = Earlier(batch.store, scope)
     earlier = seen[scope]
     graves = Graves.load(batch.store, scope)
-    for planned in plan(note, earlier.until(day_of(note)), own=earlier.own(note.session)):
+    for planned in plan(note, earlier.until(day_of(note)), own=earlier.own(note.session), review=review):
         draft = planned.draft
         if graves.refusal(draft.heading, draft.body) is not None:
             done.refused += 1

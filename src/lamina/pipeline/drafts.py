@@ -17,6 +17,7 @@ from lamina.formats.source import SessionRef
 from lamina.pipeline.exchanges import terms
 from lamina.pipeline.layout import laid_out
 from lamina.pipeline.topics import Shelf, titles
+from lamina.pipeline.trust import trust_of
 
 LAYER_OF = {
     **dict.fromkeys(("decision", "choice"), "decisions"),
@@ -40,18 +41,21 @@ class Planned(NamedTuple):
     draft: Draft
 
 
-def drafts(note: Note, shelf: Shelf | None = None, *, own: str = "") -> list[Draft]:
+def drafts(note: Note, shelf: Shelf | None = None, *, own: str = "", review: str = "doubtful") -> list[Draft]:
     """Make the drafts of a note, in its order; `shelf` and `own` are as in `topics.titles`."""
-    return [planned.draft for planned in plan(note, shelf or Shelf(), own=own)]
+    return [planned.draft for planned in plan(note, shelf or Shelf(), own=own, review=review)]
 
 
-def plan(note: Note, shelf: Shelf, *, own: str = "") -> list[Planned]:
-    """Make the drafts with their labels; what nearly repeats an earlier bullet is left out."""
+def plan(note: Note, shelf: Shelf, *, own: str = "", review: str = "doubtful") -> list[Planned]:
+    """Make the drafts with their labels; what nearly repeats an earlier bullet is left out.
+
+    `review` says which of them wait for a person, as in `trust.trust_of`.
+    """
     scope = scope_of(note)
     bullets = _distinct(note.bullets)
     named = titles(bullets, shelf, project=scope.key or "", own=own)
     return [
-        Planned(_plain_label(bullet.label), _draft(note, scope, bullet, topic))
+        Planned(_plain_label(bullet.label), _draft(note, scope, bullet, topic, review=review))
         for bullet, topic in zip(bullets, named, strict=True)
     ]
 
@@ -80,12 +84,11 @@ def _plain_label(label: str) -> str:
     return plain if plain in LAYER_OF or plain.endswith(("ss", "us")) else plain.removesuffix("s")
 
 
-def _draft(note: Note, scope: Scope, bullet: Bullet, topic: str) -> Draft:
+def _draft(note: Note, scope: Scope, bullet: Bullet, topic: str, *, review: str) -> Draft:
     layer, label = layer_of(bullet.label), _plain_label(bullet.label)
     day = bullet.day or day_of(note)
     heading, body, reasoned = laid_out(label, bullet.text, day)
     ref = SessionRef(note.host, note.session, bullet.first, bullet.last)
-    doubtful = bullet.who != "user" and (layer == "decisions" or label == "preference" or scope.key is None)
     return Draft(
         heading=heading,
         body=body,
@@ -97,7 +100,7 @@ def _draft(note: Note, scope: Scope, bullet: Bullet, topic: str) -> Draft:
         source=str(ref),
         evidence=render_evidence(Evidence(bullet.quote, bullet.who)),
         volatility=_VOLATILITY.get(label),
-        trust="candidate" if doubtful else "approved",
+        trust=trust_of(layer=layer, label=label, everywhere=scope.key is None, who=bullet.who, review=review),
         branch=note.branch or None,
     )
 

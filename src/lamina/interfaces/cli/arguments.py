@@ -124,8 +124,8 @@ def command(name: str, summary: str, *, changes: bool = False, examples: Sequenc
     return parser
 
 
-def add_filters(parser: Parser) -> None:
-    """Add the filters that `search`, `list` and `export` share."""
+def add_filters(parser: Parser, *, trust: bool = True) -> None:
+    """Add the filters that `search`, `list`, `export` and (without `trust`) `review` share."""
     group = parser.add_argument_group("filters")
     group.add_argument("--limit", type=positive, metavar="N", help="at most N results")
     group.add_argument(
@@ -135,11 +135,12 @@ def add_filters(parser: Parser) -> None:
         "--layer", help="semantic, episodic, procedural, learnings, decisions, codebase or history"
     )
     group.add_argument("--topic", help="only this topic (its title or file name)")
-    group.add_argument(
-        "--trust",
-        help="approved, candidate, superseded, forgotten, several with commas, or all "
-        "(default: approved and candidate)",
-    )
+    if trust:
+        group.add_argument(
+            "--trust",
+            help="approved, candidate, superseded, forgotten, several with commas, or all "
+            "(default: approved and candidate)",
+        )
     group.add_argument(
         "--since", metavar="WHEN", help="from this UTC day on (YYYY-MM-DD), or 7d, 2w, 3m for that long ago"
     )
@@ -148,7 +149,8 @@ def add_filters(parser: Parser) -> None:
 
 def filters_of(options: argparse.Namespace) -> Any:
     """Return the filters that were given."""
-    return {name: getattr(options, name) for name in ("scope", "layer", "topic", "trust", "since", "until")}
+    names = ("scope", "layer", "topic", "trust", "since", "until")
+    return {name: getattr(options, name, None) for name in names}
 
 
 def positive(text: str) -> int:
