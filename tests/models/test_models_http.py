@@ -118,6 +118,33 @@ def test_reasoning_has_two_names_among_local_servers(name):
     assert reply.text == "yes"
 
 
+def events(*pieces):
+    """Return a stream of these pieces of JSON text, as they are."""
+    form = 'data: {"id": "1", "choices": [{"index": 0, "delta": {"content": "%s"}, "finish_reason": %s}]}\n\n'
+    body = "".join(form % (piece, "null") for piece in pieces) + form % ("", '"stop"')
+    return Say(body=body.encode(), headers={"content-type": "text/event-stream"})
+
+
+def test_an_emoji_that_two_events_tore_apart_is_whole():
+    reply, _ = asked("custom/m", {}, [events("yes \\ud83d", "\\ude42")])
+    assert reply.text == "yes 🙂"
+
+
+def test_half_an_emoji_is_a_mark_that_files_take():
+    reply, _ = asked("custom/m", {}, [events("yes \\ud83d no")])
+    assert reply.text == "yes \ufffd no"
+
+
+def test_reasoning_in_very_many_blocks_is_left_out_at_once():
+    import time
+
+    from lamina.models.exchange import spoken
+
+    start = time.monotonic()
+    assert spoken("<think></think>" * 60_000 + "yes") == "yes"
+    assert time.monotonic() - start < 1
+
+
 def test_a_stream_without_an_end_is_cut():
     choice = {"index": 0, "delta": {"content": "- [fix] one"}, "finish_reason": None}
     body = f"data: {json.dumps({'id': '1', 'choices': [choice]})}\n\n".encode()

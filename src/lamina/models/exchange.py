@@ -108,7 +108,7 @@ def _listen(heard: _Heard, pieces: Iterable[Piece], faults: tuple[type[Exception
 def _reply(
     endpoint: Endpoint, prompt: Prompt, heard: _Heard, line: Wire, fault: Exception | None, within_s: float
 ) -> Reply:
-    text = spoken(heard.text)
+    text = spoken(_mended(heard.text))
     broken = not heard.ended and (fault is not None or not heard.began or bool(text))
     if not text and not heard.ended:
         raise _failure(endpoint, line, fault, within_s, began=heard.began)
@@ -182,6 +182,9 @@ class _Heard:
 
 
 _OPEN = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_CLOSE = {
+    name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "thought", "reasoning")
+}
 _LONE = re.compile(r"^[ \t]*</(?:think|thinking)>[ \t]*\r?$\n?", re.IGNORECASE | re.MULTILINE)
 
 
@@ -191,13 +194,22 @@ def spoken(text: str) -> str:
     That is a block in `<think>` tags, closed or cut, or all before a line that only closes one, since some
     templates open it in the prompt.
     """
-    while found := _OPEN.match(text):
-        closed = re.compile(rf"</{found[1]}>", re.IGNORECASE).search(text, found.end())
-        text = text[closed.end() :] if closed else ""
+    at = 0
+    while found := _OPEN.match(text, at):
+        closed = _CLOSE[found[1].lower()].search(text, found.end())
+        at = closed.end() if closed else len(text)
+    text = text[at:]
     if lone := _LONE.search(text):
         before = text[: lone.start()].lower()
         text = text if "<think" in before else text[lone.end() :]
     return text.lstrip("\ufeff").strip()
+
+
+def _mended(text: str) -> str:
+    """Join surrogate pairs that two events tore apart, and mark lone halves: no file takes them."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _clean(prompt: Prompt) -> Prompt:
