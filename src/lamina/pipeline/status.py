@@ -31,7 +31,7 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
     layout = store.layout
     taken = list(notes.notes(store))
     names = notes.names(store)
-    pending = [each for each in taken if each.note.consolidated is None]
+    waiting = [each for each in taken if each.note.consolidated is None]
     counters = log.metrics(layout)
     error = git.obstacle(store.root) or commit.failure(layout)
     return {
@@ -40,13 +40,13 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
         "workspaces": [scope.key for scope in store.scopes() if scope.key is not None],
         "entries": count_entries(store),
         "notes": {
-            "pending": sum(not each.note.needs_review for each in pending),
-            "needs_review": sum(each.note.needs_review for each in pending),
+            "pending": sum(not each.note.needs_review for each in waiting),
+            "needs_review": sum(each.note.needs_review for each in waiting),
             "failed": max(0, len(names) - len(taken)),
         },
+        "review": {"candidates": count_candidates(store)},
         "sync": {
             "at": git.last_commit(store.root),
-        "review": {"candidates": count_candidates(store)},
             "ok": not error,
             "conflict": False,
             "error": error or None,
@@ -69,9 +69,9 @@ def empty(root: Path) -> dict[str, Any]:
         "workspaces": [],
         "entries": {name: 0 for name, layer in LAYERS.items() if layer.many},
         "notes": {"pending": 0, "needs_review": 0, "failed": 0},
+        "review": {"candidates": 0},
         "sync": {"at": None, "ok": True, "conflict": False, "error": None},
         "models": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
-        "review": {"candidates": 0},
         "events": {},
         "saved": {"thin": 0, "trivial": 0},
         "due": [],
@@ -99,6 +99,21 @@ def count_scope(store: Store, scope: Scope) -> dict[str, int]:
     return counts
 
 
+def count_candidates(store: Store) -> int:
+    """Count the candidates of all scopes; only what the ledgers say of files that hold one is looked at."""
+    count = 0
+    for scope in store.scopes():
+        for name, layer in LAYERS.items():
+            if layer.many and (scope.key is not None or not layer.workspace_only):
+                old = store.legacy(scope, name)
+                trusts = [entry.trust for entry in old.entries] if old else []
+                for record in store.ledger(scope, name).records.values():
+                    if record.mentions("candidate"):
+                        trusts += [each.trust for each in record.entries]
+                count += trusts.count("candidate")
+    return count
+
+
 def due(store: Store, now: datetime, cadence: Cadence) -> list[str]:
     """Name what `lamina tick` would do now."""
     if store.read_only:
@@ -116,18 +131,3 @@ def due(store: Store, now: datetime, cadence: Cadence) -> list[str]:
     if git.is_dirty(store.layout):
         names.append("commit")
     return names
-def count_candidates(store: Store) -> int:
-    """Count the candidates of all scopes; only what the ledgers say of files that hold one is looked at."""
-    count = 0
-    for scope in store.scopes():
-        for name, layer in LAYERS.items():
-            if layer.many and (scope.key is not None or not layer.workspace_only):
-                old = store.legacy(scope, name)
-                trusts = [entry.trust for entry in old.entries] if old else []
-                for record in store.ledger(scope, name).records.values():
-                    if record.mentions("candidate"):
-                        trusts += [each.trust for each in record.entries]
-                count += trusts.count("candidate")
-    return count
-
-

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from lamina.pipeline import branches, system_doc
 from lamina.pipeline.commit import commit
-from lamina.pipeline.consolidate import Consolidated, consolidate
+from lamina.pipeline.consolidate import Review, consolidate
 from lamina.pipeline.status import Cadence, due
 from lamina.store import notes, watermarks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from lamina.store.notes import NoteFile
@@ -26,19 +26,15 @@ def tick(
     cadence: Cadence,
     *,
     keep: int = KEPT_NOTES,
-    finish: Callable[[], Consolidated | None] | None = None,
+    review: Review = "doubtful",
 ) -> list[str]:
-    """Run what is due and return its names, in the order in which it ran.
-
-    `finish` consolidates as the settings say, None if that must wait; without it notes are filed by label.
-    """
+    """Run what is due and return its names, in the order in which it ran."""
     ran: list[str] = []
     if store.read_only:
         return ran
     if "consolidate" in due(store, now, cadence):
-        done = finish() if finish else consolidate(store, now=now)
-        if done is not None:
-            ran.append("consolidate")
+        consolidate(store, now=now, review=review)
+        ran.append("consolidate")
     if branches.unstage(store, now):
         ran.append("branches")
     if prune(store, now, keep=keep):

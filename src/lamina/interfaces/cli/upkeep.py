@@ -77,14 +77,13 @@ def render_status(facts: Mapping[str, Any]) -> str:
         lines.insert(4, f"vectors     {vectors_told(facts['vectors'])}")
     if facts["resident"]:
         lines.insert(4, f"search      kept warm by lamina serve, process {facts['resident']}")
-    if facts["system_doc_stale"]:
     if told := review_told(facts):
         lines.insert(lines.index(f"notes       {waiting}") + 1, f"review      {told}")
+    if facts["system_doc_stale"]:
         lines.append("SYSTEM.md   out of date; `lamina tick` writes it anew")
     return "\n".join(lines)
 
 
-def resident(memory: Memory) -> int | None:
 def review_told(facts: Mapping[str, Any]) -> str:
     """Return what waits for a person's review and how to look at it, "" where nothing does."""
     candidates, notes = facts["review"]["candidates"], facts["notes"]["needs_review"]
@@ -93,19 +92,7 @@ def review_told(facts: Mapping[str, Any]) -> str:
     return f"{' and '.join(waiting)} to look at: `lamina review`" if waiting else ""
 
 
-def models_told(facts: Mapping[str, Any]) -> list[str]:
-    """Return what the models did today and what keeps them waiting; nothing where none was ever named."""
-    if not facts["named"] and not facts["calls"]:
-        return []
-    today, cap = facts["today"], facts["cap"]
-    tokens = today["tokens_in"] + today["tokens_out"]
-    unpriced = f", unpriced calls: {today['unpriced']}" if today["unpriced"] else ""
-    named = ", ".join(facts["named"]) or "none named any more"
-    used = f"{today['calls']} of {cap['calls']} calls and {tokens} of {cap['tokens']} tokens today"
-    line = f"models      {named}: {used}, about ${today['cost']:.4f}{unpriced}"
-    return [line, f"            waiting: {facts['waiting']}"] if facts["waiting"] else [line]
-
-
+def resident(memory: Memory) -> int | None:
     """Return the number of the process that keeps this store's search warm, None if there is none."""
     from lamina.resident.client import ask
 
