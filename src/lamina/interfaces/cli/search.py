@@ -42,6 +42,9 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         action="store_true",
         help="search by meaning, too; memories without a vector get one first, for two seconds at most",
     )
+    parser.add_argument(
+        "--rerank", action="store_true", help="let the model of the settings reorder what was found"
+    )
     options = parser.options(arguments)
     query = " ".join(options.query)
     if not query.strip():
@@ -51,6 +54,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     found = ask_resident(memory, query, limit, filters, vectors=options.vectors) or memory.search(
         query, limit=limit, vectors=options.vectors, **filters
     )
+    if found.hits and (options.rerank or memory.settings["rerank"]):
+        found = memory.rerank(found)
     for note in found.notes:
         out.note(note)
     out.result(as_json(found, explain=options.explain), render(found, out, explain=options.explain))
