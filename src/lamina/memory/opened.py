@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from lamina.index.base import Changes
     from lamina.index.embedded import Embedded
     from lamina.index.engine import Index
+    from lamina.models.base import Model
+    from lamina.models.lent import Function
+    from lamina.pipeline.asking import Climber
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.relevance import Limits
     from lamina.pipeline.status import Cadence
@@ -55,6 +58,8 @@ class Opened:
         self.cwd = cwd
         self.explicit = explicit
         self.clock = clock
+        self.lent: Function | Model | None = None
+        """A model that the caller lends: then it alone is asked."""
 
     @property
     def exists(self) -> bool:
@@ -108,6 +113,13 @@ class Opened:
 
         cache = self.env.get("XDG_CACHE_HOME") or self.home / ".cache"
         return choose(self.own["embedder"], env=self.env, cache=Path(cache) / "lamina")
+
+    @cached_property
+    def asker(self) -> Climber | None:
+        """Who can put a question to a model, None where the person named none."""
+        from lamina.memory.models import asker
+
+        return asker(self)
 
     @cached_property
     def hybrid(self) -> Embedded:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
 
     from lamina.formats.scope import Scope
+    from lamina.models.base import Model
+    from lamina.models.lent import Function
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.recall import Found
     from lamina.settings import Settings
@@ -50,12 +52,16 @@ class Reading:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         clock: Callable[[], datetime] = utc_now,
+        model: Function | Model | None = None,
     ) -> Self:
         """Open the memory at `root` (default: the setting `root`) as seen from `cwd`.
 
-        `workspace` names the workspace in place of the one that `cwd` belongs to.
+        `workspace` names the workspace in place of the one that `cwd` belongs to. A `model` that is lent, a
+        function from a prompt to text or a model, is asked in place of those that the settings name.
         """
-        return cls(open_parts(root, workspace=workspace, cwd=cwd, env=env, clock=clock))
+        opened = open_parts(root, workspace=workspace, cwd=cwd, env=env, clock=clock)
+        opened.lent = model
+        return cls(opened)
 
     def __enter__(self) -> Self:
         return self
@@ -149,6 +155,12 @@ class Reading:
         self._at.refresh()
         return recall.search(self._at.index, asked, today=self._at.today, here=self.scope)
 
+    def rerank(self, found: Found) -> Found:
+        """Let a model reorder what a search found; on any doubt it comes back as it was."""
+        from lamina.memory import refreshing
+
+        return refreshing.rerank(self._at, found)
+
     def list(self, *, limit: int | None = None, **filters: Unpack[Asked]) -> tuple[Rows, Sequence[Problem]]:
         """Return entries, newest first, and what was wrong with single files."""
         from lamina.pipeline import browse
@@ -209,12 +221,14 @@ class Reading:
 
     def status(self) -> Json:
         """Return what the store holds, what waits and what is due."""
+        from lamina.memory import models
         from lamina.pipeline import status
 
         here = {
             "workspace": self.scope.name,
             "paused": self._at.paused(),
             "capture_off": self._at.capture_off(),
+            "models": models.state(self._at),
         }
         if not self.exists:
             return status.empty(self.root) | here | {"vectors": self.vectors()}
@@ -269,6 +283,15 @@ class Reading:
             }
             for setting, value in self.settings
         ]
+
+    def models(self) -> Json:
+        """Return the models that were named and those found on this machine now, and how each did lately.
+
+        Looks for keys, programs and running endpoints; sends no prompt.
+        """
+        from lamina.memory import models
+
+        return models.listing(self._at)
 
     def config_value(self, key: str) -> Json:
         """Return one setting; raises BadSetting for an unknown one."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from lamina.formats.dates import as_utc
 from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope
 from lamina.pipeline import commit, system_doc
-from lamina.store import git, log, notes
+from lamina.store import git, log, meter, notes
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from lamina.store.layout import Layout
     from lamina.store.store import Store
 
 
@@ -31,7 +33,7 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
     layout = store.layout
     taken = list(notes.notes(store))
     names = notes.names(store)
-    waiting = [each for each in taken if each.note.consolidated is None]
+    pending = [each for each in taken if each.note.consolidated is None]
     counters = log.metrics(layout)
     error = git.obstacle(store.root) or commit.failure(layout)
     return {
@@ -40,8 +42,8 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
         "workspaces": [scope.key for scope in store.scopes() if scope.key is not None],
         "entries": count_entries(store),
         "notes": {
-            "pending": sum(not each.note.needs_review for each in waiting),
-            "needs_review": sum(each.note.needs_review for each in waiting),
+            "pending": sum(not each.note.needs_review for each in pending),
+            "needs_review": sum(each.note.needs_review for each in pending),
             "failed": max(0, len(names) - len(taken)),
         },
         "review": {"candidates": count_candidates(store)},
@@ -51,7 +53,7 @@ def status(store: Store, now: datetime, cadence: Cadence) -> dict[str, Any]:
             "conflict": False,
             "error": error or None,
         },
-        "models": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
+        "models": used(layout, now),
         "events": {
             name.removeprefix("event:"): n for name, n in counters.items() if name.startswith("event:")
         },
@@ -71,11 +73,35 @@ def empty(root: Path) -> dict[str, Any]:
         "notes": {"pending": 0, "needs_review": 0, "failed": 0},
         "review": {"candidates": 0},
         "sync": {"at": None, "ok": True, "conflict": False, "error": None},
-        "models": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0},
         "events": {},
         "saved": {"thin": 0, "trivial": 0},
         "due": [],
         "system_doc_stale": False,
+    }
+
+
+def used(layout: Layout, now: datetime) -> dict[str, Any]:
+    """Return what the models were used for in the days that are kept, and today; by purpose and by route.
+
+    The caller adds what the settings say of them.
+    """
+    all_: dict[tuple[str, str], meter.Use] = {}
+    today = meter.Use()
+    for day, use in meter.kept(layout):
+        for pair, each in use.items():
+            all_[pair] = all_.get(pair, meter.Use()) + each
+        if day == as_utc(now).date():
+            today = meter.total(use)
+    purposes: dict[str, meter.Use] = {}
+    routes: dict[str, meter.Use] = {}
+    for (purpose, route), each in all_.items():
+        purposes[purpose] = purposes.get(purpose, meter.Use()) + each
+        routes[route] = routes.get(route, meter.Use()) + each
+    return {
+        **asdict(meter.total(all_)),
+        "today": asdict(today),
+        "by_purpose": {name: asdict(use) for name, use in sorted(purposes.items())},
+        "routes": [{"route": route, **asdict(use)} for route, use in sorted(routes.items())],
     }
 
 

@@ -57,6 +57,7 @@ TABLE: Final = (
     Setting("model", "text", "", "The model for memory work, `provider/model`; empty: none.", "summaryModel"),
     Setting("model_routes", "routes", [], 'More models that may be used, or "auto" for all that are found.'),
     Setting("model_base_url", "text", "", "The address of the model's endpoint, if it is not the vendor's."),
+    Setting("model_timeout_s", "seconds", 120, "Time that one model may take to answer."),
     Setting("model_daily_calls", "int", 300, "Model calls a day at most."),
     Setting("model_daily_tokens", "int", 2_000_000, "Model tokens a day at most, in and out."),
     Setting(

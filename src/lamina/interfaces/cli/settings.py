@@ -6,11 +6,14 @@ from lamina.interfaces.cli.arguments import command, open_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from lamina.interfaces.cli.output import Output
 
 
 def run(name: str, arguments: list[str], out: Output) -> int:
-    """List the settings, get one or set one."""
+    """List the settings or the models, get a setting or set one."""
     parser = command(
         name,
         "Show every setting with its value and where the value comes from, or change one.",
@@ -20,11 +23,16 @@ def run(name: str, arguments: list[str], out: Output) -> int:
             "lamina config get card_chars",
             "lamina config set capture off --project",
             "lamina config set exclude '~/private/**'",
+            "lamina config models",
         ),
     )
     parser.add_argument("--project", action="store_true", help="set it in this project's .lamina.toml")
     parser.add_argument(
-        "action", nargs="?", choices=("list", "get", "set"), default="list", help="list is the default"
+        "action",
+        nargs="?",
+        choices=("list", "get", "set", "models"),
+        default="list",
+        help="list is the default; models lists the models that this machine can ask, and which may be asked",
     )
     parser.add_argument("key", nargs="?", metavar="KEY", help="the setting's name")
     parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
@@ -42,6 +50,12 @@ def run(name: str, arguments: list[str], out: Output) -> int:
             ),
         )
         return 0
+    if options.action == "models":
+        if options.key is not None:
+            parser.error("`config models` takes no name; `config set model NAME` names a model")
+        found = memory.models()
+        out.result(found, render_models(found))
+        return 0
     if options.key is None:
         parser.error(f"config {options.action} wants the name of a setting")
     if options.action == "get":
@@ -54,3 +68,26 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     verb = "would write" if options.dry_run else "wrote"
     out.result(changed, f"{verb} {options.key} = {changed['value']} to {changed['file']}")
     return 0
+
+
+def render_models(facts: Mapping[str, Any]) -> str:
+    """Return the models for a person to read: which may be asked, how they do, and how to name one."""
+    rows = facts["routes"]
+    width = max((len(row["route"]) for row in rows), default=0)
+    lines = [f"{row['route']:<{width}}  {model_told(row)}" for row in rows] or ["no model is found here"]
+    if facts["waiting"]:
+        lines.append(f"waiting: {facts['waiting']}")
+    if not any(row["permitted"] for row in rows):
+        lines.append("none is asked; `lamina config set model PROVIDER/MODEL` names one")
+    return "\n".join(lines)
+
+
+def model_told(row: Mapping[str, Any]) -> str:
+    """Return what is known of one model."""
+    parts = [
+        "may be asked" if row["permitted"] else "not permitted",
+        row["problem"] or row["found"],
+        "answered last" if row["won"] else "",
+        f"asked last until {row['benched_until']}" if row["benched_until"] else "",
+    ]
+    return " · ".join(filter(None, parts))

@@ -73,6 +73,7 @@ def render_status(facts: Mapping[str, Any]) -> str:
         f"capture     {facts['capture_off'] or 'on'}",
         f"due         {', '.join(facts['due']) or 'nothing'}",
     ]
+    lines[6:6] = models_told(facts["models"])
     if facts["vectors"]["vectors"] or facts["vectors"]["problem"]:
         lines.insert(4, f"vectors     {vectors_told(facts['vectors'])}")
     if facts["resident"]:
@@ -90,6 +91,19 @@ def review_told(facts: Mapping[str, Any]) -> str:
     waiting = [f"{candidates} candidate{'' if candidates == 1 else 's'}"] if candidates else []
     waiting += [f"{notes} note{'' if notes == 1 else 's'}"] if notes else []
     return f"{' and '.join(waiting)} to look at: `lamina review`" if waiting else ""
+
+
+def models_told(facts: Mapping[str, Any]) -> list[str]:
+    """Return what the models did today and what keeps them waiting; nothing where none was ever named."""
+    if not facts["named"] and not facts["calls"]:
+        return []
+    today, cap = facts["today"], facts["cap"]
+    tokens = today["tokens_in"] + today["tokens_out"]
+    unpriced = f", unpriced calls: {today['unpriced']}" if today["unpriced"] else ""
+    named = ", ".join(facts["named"]) or "none named any more"
+    used = f"{today['calls']} of {cap['calls']} calls and {tokens} of {cap['tokens']} tokens today"
+    line = f"models      {named}: {used}, about ${today['cost']:.4f}{unpriced}"
+    return [line, f"            waiting: {facts['waiting']}"] if facts["waiting"] else [line]
 
 
 def resident(memory: Memory) -> int | None:
