@@ -560,6 +560,7 @@ class Memory(Reading):
 
     def set_config(self, key: str, value: str, *, project: bool = False, dry_run: bool = False) -> Json:
         """Write a setting to the user's config.toml, or to the project's .lamina.toml."""
+        from lamina.memory import models
         from lamina.pipeline.spaces import project_file
         from lamina.settings.file import set_value
 
@@ -568,6 +569,8 @@ class Memory(Reading):
             from lamina.embed.choose import choose
 
             choose(value, env=self._at.env)  # says what is wrong with the name before it is written
+        if key.startswith("model"):
+            models.check(key, value, project=project)
         if not dry_run:
             return {"key": key, "value": set_value(file, key, value), "file": str(file)}
         from tempfile import TemporaryDirectory
