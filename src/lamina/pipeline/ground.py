@@ -23,7 +23,8 @@ _NAMED = re.compile(
     r"|([^\W\d_]{3,10})\.?[ ](\d{1,2})(?:st|nd|rd|th)?,?[ ](\d{4}))(?!\d)"
 )
 _PATH = re.compile(
-    r"(?<![\w/\\:.~@-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]+(?:[\\/][\w.@+%~-]+)+[\\/]?|(?<!\S)[~.]{0,2}/[\w.-]+/?"
+    r"(?<![\w/\\:.~@-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]+(?:[\\/][\w.@+%~-]+)+[\\/]?|"
+    r"(?<!\S)[~.]{0,2}/[\w.-]+/?"
 )
 _FILE = re.compile(
     r"(?<![\w./@-])(?=[\d_-]{0,64}[^\W\d_])[\w-]++(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/.-]*[\w/])"
@@ -36,6 +37,8 @@ _VERSION = re.compile(
 _TIME = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])")
 _NAME = re.compile(r"[^\W_](?:[\w]|-(?=\w))*")
 _NUMBER = re.compile(r"\d+(?:[.,'’_\u00a0\u202f\u2009 ]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?")
+_GROUPED = re.compile(r"\d+(?:[.,]\d{3})+(?:[.,]\d+)?")
+_SEAM = re.compile(r"(?<=[A-Za-z])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 _UNIT = re.compile(
     r"[ \u00a0]?(k|thousand|mio|million|m|mrd|billion|bn|万|億|亿|千|百万|만)?(?!\w)", re.IGNORECASE
 )
@@ -86,10 +89,72 @@ def inventions(text: str, material: str | Shown) -> list[str]:
     return list(found)
 
 
+def doubts(text: str, material: str | Shown) -> list[str]:
+    """List the names in `text` that stand nowhere in the material, in order, each once.
+
+    A name is a word with a capital inside a sentence or inside the word, or a Latin word in an unspaced
+    script. It is known if a word of the material begins like it (Postgres, PostgreSQL) or is short for it.
+    """
+    shown = Shown(material) if isinstance(material, str) else material
+    plain = _normal(text)
+    bare = _CODE.sub(" ", _URL.sub(" ", plain))
+    nouns = _GERMAN.search(bare) is not None  # German writes all of them with capitals
+    found = (match[0] for match in _LATIN.finditer(bare) if _is_named(match, bare, nouns=nouns))
+    return [name for name in dict.fromkeys(found) if not _is_known(name.lower(), shown)]
+
+
+def _is_named(match: re.Match[str], text: str, *, nouns: bool) -> bool:
+    """Say whether a Latin word is a name by its capitals or by the script around it."""
+    word = match[0]
+    if word.lower() in _PLAIN_WORDS or any(char.isdigit() for char in word):
+        return False
+    if re.search(r"[a-z][A-Z]", word):
+        return True
+    wide = text[max(0, match.start() - 2) : match.start()] + text[match.end() : match.end() + 2]
+    if any(char >= "\u3040" for char in wide.strip()):
+        return True
+    before = text[max(0, match.start() - 3) : match.start()]
+    inside = before.endswith(" ") and before.rstrip()[-1:].isalnum()
+    return word[0].isupper() and (inside or before.endswith((", ", " ("))) and not nouns
+
+
+def _is_known(name: str, shown: Shown) -> bool:
+    names = {name, _squeezed(name), name.removesuffix("s"), *_VARIANTS.get(name, ())}
+    if names & (shown.words | shown.names) or (len(name) >= 4 and name[:4] in shown.starts):
+        return True
+    return shown.holds_folded(name) or any(one in shown.squashed for one in names if len(one) >= 4)
+
+
+_LATIN = re.compile(
+    r"(?<![^\W\u2e80-\U0010ffff])(?<![./@#$-])[A-Za-z][A-Za-z]{1,40}(?:-[A-Za-z]{1,40}){0,4}"
+    r"(?![^\W\u2e80-\U0010ffff]|[/@]|\.\w)"
+)
+_GERMAN = re.compile(
+    r"(?<!\w)(?:der|die|das|den|dem|und|ist|wir|nicht|ein|eine|für|mit|auf|wird|läuft|nutzt)(?!\w)"
+)
+_PLAIN_WORDS = frozenset(
+    "i ok api url id ui cpu gpu ram http https json yaml csv xml html css sql tls ssl ssh dns ip tcp "
+    "udp cli db os pr ci cd "
+    "todo monday tuesday wednesday thursday friday saturday sunday january february march april may "
+    "june july august "
+    "september october november december english german chinese japanese korean".split()
+)
+_ALIASES = (
+    "js javascript", "ts typescript", "k8s kubernetes", "py python",
+    "pg postgres postgresql psql", "gha github actions",
+    "gcp google", "aws amazon", "vscode code", "mongo mongodb", "es elasticsearch",
+    "tf terraform tensorflow", "golang go",
+    "node nodejs", "gh github", "gl gitlab", "rb ruby", "rs rust",
+    "wsl windows", "mac macos", "win windows", "np numpy",
+)  # fmt: skip
+_VARIANTS = {name: frozenset(names.split()) for names in _ALIASES for name in names.split()}
+
+
 def _normal(text: str) -> str:
     text = unicodedata.normalize("NFKC", _REDACTED.sub(" ", text).replace("…", " "))
     if text.isascii():
         return text
+    text = _SEAM.sub(" ", text)
     return "".join(
         str(unicodedata.digit(char)) if not char.isascii() and char.isdecimal() else char for char in text
     )
@@ -110,6 +175,21 @@ class Shown:
     def lower(self) -> str:
         """The same in lower case."""
         return self.flat.lower()
+
+    @cached_property
+    def squashed(self) -> str:
+        """The same without anything between its words."""
+        return re.sub(r"[^\w]|_", "", self.lower)
+
+    @cached_property
+    def measures(self) -> set[tuple[str, float]]:
+        """Its times and sizes in one unit each."""
+        return {measure for match in _NUMBER.finditer(self.text) for measure in _measures(match)}
+
+    @cached_property
+    def starts(self) -> set[str]:
+        """The first letters of its words."""
+        return {word[:4] for word in self.words if len(word) >= 4}
 
     @cached_property
     def numbers(self) -> set[float]:
@@ -147,15 +227,23 @@ class Shown:
 
     def holds(self, value: str) -> bool:
         """Say whether a value stands there, not as a part of a longer word."""
-        at = self.flat.find(value)
-        if len(value) > _LONG:
-            return at >= 0
-        while at >= 0:
-            before, after = self.flat[at - 1 : at], self.flat[at + len(value) : at + len(value) + 1]
-            if not (_glued(before, value[0]) or _glued(value[-1], after)):
-                return True
-            at = self.flat.find(value, at + 1)
-        return False
+        return _stands(value, self.flat)
+
+    def holds_folded(self, value: str) -> bool:
+        """Say so whatever the case."""
+        return _stands(value.lower(), self.lower)
+
+
+def _stands(value: str, text: str) -> bool:
+    at = text.find(value)
+    if len(value) > _LONG:
+        return at >= 0
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(value) : at + len(value) + 1]
+        if not (_glued(before, value[:1]) or _glued(value[-1:], after)):
+            return True
+        at = text.find(value, at + 1)
+    return False
 
 
 def _glued(left: str, right: str) -> bool:
@@ -172,7 +260,7 @@ def _missing(text: str, shown: Shown) -> Iterator[str]:
     text = _MARKER.sub(" ", text)
     for pattern, known in _CHECKS:
         for match in pattern.finditer(text):
-            value = match[1].strip() if pattern is _CODE else match[0].rstrip(_TRAIL)
+            value = match[1].strip() if pattern in {_CODE, _QUOTED} else match[0].rstrip(_TRAIL)
             if value and not known(value, shown):
                 yield value
         text = pattern.sub(_blank_path if pattern is _PATH else " ", text)
@@ -180,7 +268,7 @@ def _missing(text: str, shown: Shown) -> Iterator[str]:
             yield from (value for value, dates in _dates(text) if dates.isdisjoint(shown.dates))
             text = _without_dates(text)
     for match in _NUMBER.finditer(text):
-        if shown.numbers.isdisjoint(_values(match)):
+        if shown.numbers.isdisjoint(_values(match)) and shown.measures.isdisjoint(_measures(match)):
             yield match[0]
 
 
@@ -215,7 +303,7 @@ def _is_path(value: str) -> bool:
 
 def _has_path(value: str, shown: Shown) -> bool:
     plain = value.replace("\\", "/").rstrip("/").removeprefix("./")
-    if not plain or shown.holds(plain) or f"{plain}/" in shown.flat:
+    if not plain or _has_folded(plain, shown) or f"{plain}/" in shown.flat:
         return True
     if _is_path(value):
         return False
@@ -226,7 +314,7 @@ def _has_file(value: str, shown: Shown) -> bool:
     return (
         shown.holds(value)
         or value.lower() in {"e.g", "i.e", "z.b", "u.a", "d.h", "p.ej"}
-        or value.lower() in shown.lower
+        or shown.holds_folded(value)
     )
 
 
@@ -252,8 +340,18 @@ def _has_time(value: str, shown: Shown) -> bool:
 
 
 _MIXED = re.compile(
-    r"(?<![\w.,-])(?=[\w-]*[A-Za-zÀ-ɏ])(?=[\w-]*\d)[0-9A-Za-zÀ-ɏ](?:[0-9A-Za-z_À-ɏ]|-(?=[0-9A-Za-z]))*(?![\w])"
+    r"(?<![\w.,-])(?=[\w-]*[A-Za-zÀ-ɏ])(?=[\w-]*\d)[0-9A-Za-zÀ-ɏ](?:[0-9A-Za-z_À-ɏ]|"
+    r"-(?=[0-9A-Za-z]))*(?![\w])"
 )
+
+
+def _has_ticket(value: str, shown: Shown) -> bool:
+    """Check ABC-123, which may be UTF-8 as well."""
+    return (
+        _has_folded(value, shown)
+        or _squeezed(value) in shown.names
+        or shown.holds_folded(value.replace("-", " "))
+    )
 
 
 def _has_name(value: str, shown: Shown) -> bool:
@@ -265,17 +363,65 @@ def _has_name(value: str, shown: Shown) -> bool:
     unit = value[match.end() :] if match else ""
     if match and unit.isalpha() and len(unit) <= 12:
         return any(number in shown.numbers for number in _values(match))
-    return squeezed in re.sub(r"[^\w]|_", "", shown.lower)
+    return squeezed in shown.squashed
+
+
+_QUOTED = re.compile(r"(?<![\w\"])[\"'“”‘„「]((?=[\w.:$@/-]{0,80}[-_.:$@])[\w.:$@/-]{2,80})[\"'”’“」](?!\w)")
+_EMAIL = re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
+_PACKAGE = re.compile(r"(?<![\w@/.])@[a-z0-9][\w.-]{0,80}/[\w.-]{1,80}")
+_FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{0,60}")
+_TICKET = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{1,9}-\d{1,9}(?![\w-])")
+_CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w{0,80}(?:\.[A-Za-z_]\w{0,80}){0,6}\(\)")
+_IDENTIFIER = re.compile(
+    r"(?<![\w.-])[$]?(?:[A-Za-z][A-Za-z0-9]{0,80}(?:_[A-Za-z0-9]{1,80})+|"
+    r"[a-z]{2,40}[A-Z][A-Za-z0-9]{0,80}|_[a-z]\w{2,80})(?!\w)",
+    re.ASCII,
+)
+_PRODUCTS = re.compile(r"(?:mac|iPad|watch|tv)OS|[a-z]{2,10}(?:DB|JS|QL|CI|API|SQL|OS|MQ)")
+
+
+def _has_folded(value: str, shown: Shown) -> bool:
+    return shown.holds(value) or shown.holds_folded(value)
+
+
+def _has_quoted(value: str, shown: Shown) -> bool:
+    """Check what stands in quotation marks and looks like a name in code."""
+    bare = value.strip(_TRAIL).removesuffix("()")
+    plain = re.fullmatch(r"[A-Z]?[a-z]+(?:-[a-z]+)?", bare) is not None  # a word, set apart
+    return plain or _has_identifier(bare, shown) or _has_path(bare, shown)
+
+
+def _has_call(value: str, shown: Shown) -> bool:
+    return all(_has_identifier(part, shown) for part in value.removesuffix("()").split("."))
+
+
+def _has_identifier(value: str, shown: Shown) -> bool:
+    """Check a name in code, perhaps in the plural, in another spelling, or as separate words."""
+    bare = value.lstrip("$")
+    if not bare or _PRODUCTS.fullmatch(bare) or _has_folded(bare, shown):
+        return True
+    squeezed = _squeezed(bare)
+    if {squeezed, squeezed.removesuffix("s"), f"{squeezed}s"} & shown.names:
+        return True
+    apart = " ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+", bare)).lower()
+    return " " in apart and shown.holds_folded(apart)
 
 
 _CHECKS = (
     (_CODE, _has_code),
+    (_QUOTED, _has_quoted),
     (_URL, _has_url),
+    (_EMAIL, _has_folded),
+    (_PACKAGE, _has_folded),
+    (_CALL, _has_call),
+    (_FLAG, _has_folded),
     (_UUID, _has_word),
     (_PATH, _has_path),
     (_HASH, _has_hash),
     (_VERSION, _has_version),
     (_FILE, _has_file),
+    (_IDENTIFIER, _has_identifier),
+    (_TICKET, _has_ticket),
     (_TIME, _has_time),
     (_MIXED, _has_name),
 )
@@ -288,7 +434,9 @@ def _squeezed(name: str) -> str:
 def _values(match: re.Match[str]) -> set[float]:
     """Give what a number can mean: separators are read both ways, a scale behind it counts or not."""
     text = re.sub(r"['’_\s]", "", match[0])
-    forms = {text.replace(",", ""), text.replace(".", "").replace(",", "."), text.replace(",", ".")}
+    forms = {text.replace(",", ".")}
+    if _GROUPED.fullmatch(text):
+        forms |= {text.replace(",", ""), text.replace(".", "").replace(",", ".")}
     values = set()
     for form in forms:
         try:
@@ -298,6 +446,40 @@ def _values(match: re.Match[str]) -> set[float]:
     unit = _UNIT.match(match.string, match.end())
     scale = _SCALES.get((unit[1] or "").lower()) if unit else None
     return values | {value * scale for value in values} if scale else values
+
+
+_MEASURE = re.compile(
+    r"[ \u00a0]?(?:(ms|milliseconds?|sec(?:onds?)?|s|min(?:utes?)?|minuten|hours?|h|days?|d|秒|"
+    r"分钟|分|小时|時間|초|분|시간)|"
+    r"([kmgt]i?b))(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_SECONDS = {
+    "ms": 1e-3,
+    "mi": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+    "s": 1.0,
+    "秒": 1.0,
+    "초": 1.0,
+    "分": 60.0,
+    "분": 60.0,
+}
+_SECONDS |= dict.fromkeys(("小", "時", "시"), 3600.0)
+
+
+def _measures(match: re.Match[str]) -> set[tuple[str, float]]:
+    """Give a number's time in seconds or size in bytes; a kilobyte has 1000 or 1024."""
+    unit = _MEASURE.match(match.string, match.end())
+    if unit is None:
+        return set()
+    values = _values(match)
+    if unit[2]:
+        power = "kmgt".index(unit[2][0].lower()) + 1
+        return {("size", round(value * base**power, 3)) for value in values for base in (1000, 1024)}
+    name = unit[1].lower()
+    key = "ms" if name.startswith(("ms", "milli")) else "mi" if name.startswith("mi") else name[0]
+    return {("time", round(value * _SECONDS[key], 6)) for value in values}
 
 
 def _dates(text: str) -> Iterator[tuple[str, set[tuple[int, int, int]]]]:
