@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import threading
@@ -32,11 +33,23 @@ class Raw:
             self.sent += len(data)
 
 
+def _take_in(peer: socket.socket) -> None:
+    """Read a whole request: closing with a rest unread would reset the connection and lose the answer."""
+    raw = b""
+    while b"\r\n\r\n" not in raw and (part := peer.recv(65536)):
+        raw += part
+    head, _, body = raw.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    left = int(length[1]) - len(body) if length else 0
+    while left > 0 and (part := peer.recv(65536)):
+        left -= len(part)
+
+
 @contextmanager
 def listening(
     answer: Callable[[Raw, socket.socket], None], *, tls: ssl.SSLContext | None = None
 ) -> Iterator[Raw]:
-    """Serve each connection with `answer`, once its request has begun to arrive, and close it."""
+    """Serve each connection with `answer`, once its request is read, and close it."""
     raw = Raw()
     threads: list[threading.Thread] = []
     listener = socket.create_server(("127.0.0.1", 0))
@@ -51,7 +64,7 @@ def listening(
             return
         with peer:
             try:
-                peer.recv(65536)
+                _take_in(peer)
                 answer(raw, peer)
             except OSError:
                 return

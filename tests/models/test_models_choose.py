@@ -100,6 +100,26 @@ def test_a_key_goes_to_no_other_machine_in_the_clear():
         model.ask(PROMPT)
 
 
+def test_a_local_servers_key_stays_here_in_the_clear():
+    with scripted(Say("yes")) as proxy:
+        env = {"OLLAMA_HOST": "gpu.invalid", "OLLAMA_API_KEY": KEY, "http_proxy": proxy.url}
+        assert model_for("ollama/qwen3", env=env, folder=HERE).ask(PROMPT).text == "yes"
+    assert KEY not in str(proxy.requests[0].headers)
+
+
+def test_a_key_for_a_custom_server_is_sent_where_the_person_says():
+    with scripted(Say("yes")) as proxy:
+        env = {"LAMINA_MODEL_KEY": KEY, "http_proxy": proxy.url}
+        model_for("custom/m", env=env, base_url="http://gpu.invalid/v1", folder=HERE).ask(PROMPT)
+    assert proxy.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_host_is_a_model_and_an_unknown_one_is_refused(tmp_path):
+    assert model_for("host/codex", env={}, folder=tmp_path).route == "host/codex"
+    with pytest.raises(BadSetting):
+        model_for("host/nobody", env={}, folder=tmp_path)
+
+
 def test_what_is_no_key_is_not_sent():
     with scripted(Say("yes")) as server, pytest.raises(ModelFailed, match="is no key"):
         model_for("openai/m", env={"OPENAI_API_KEY": "a\nb: c"}, base_url=server.url, folder=HERE).ask(PROMPT)

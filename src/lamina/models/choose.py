@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.models.routes import PROVIDERS, Endpoint, address, parse_route
+from lamina.models.routes import PROVIDERS, Endpoint, address, in_clear, parse_route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,5 +52,7 @@ def _endpoint(route: Route, provider: Provider, env: Mapping[str, str], base_url
     where = address(provider, env, base_url)
     variable = next((name for name in provider.keys if env.get(name, "").strip()), provider.keys[0])
     key = env.get(variable, "").strip()
+    if provider.local and provider.url and in_clear(where.url):
+        key = ""  # it may be another server's, and most local ones want none
     keyless = provider.local or bool(where.source)
     return Endpoint(route.name, route.model, where.url, key, variable, keyless=keyless)

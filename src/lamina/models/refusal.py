@@ -22,9 +22,7 @@ _FOREVER = 7 * 24 * 3600.0
 
 def check_key(endpoint: Endpoint) -> None:
     """Raise ModelFailed where the key is missing, can't be one, or would go out in the clear."""
-    from urllib.parse import urlsplit
-
-    from lamina.models.routes import is_loopback
+    from lamina.models.routes import in_clear
 
     key, variable = endpoint.key, endpoint.variable
     if not key and not endpoint.keyless:
@@ -36,15 +34,9 @@ def check_key(endpoint: Endpoint) -> None:
         raise errors.ModelFailed(
             f"{endpoint.route}: what {variable} holds is no key", f"set {variable} to the key alone"
         )
-    parts = urlsplit(endpoint.url)
-    if (
-        key
-        and parts.scheme == "http"
-        and not is_loopback(parts.hostname or "")
-        and variable != "LAMINA_MODEL_KEY"
-    ):
+    if key and variable != "LAMINA_MODEL_KEY" and in_clear(endpoint.url):
         raise errors.ModelFailed(
-            f"{endpoint.route}: the key in {variable} would go to {parts.hostname} unencrypted",
+            f"{endpoint.route}: the key in {variable} would go to another machine unencrypted",
             "use an https address, or provider `custom` with the key in LAMINA_MODEL_KEY",
         )
 

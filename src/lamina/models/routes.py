@@ -268,6 +268,14 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def in_clear(url: str) -> bool:
+    """Tell whether what goes to the address can be read on the way: by http to another machine."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not is_loopback(parts.hostname or "")
+
+
 def _split(place: str) -> tuple[str, str]:
     """Split host and port, where an IPv6 address stands in brackets or alone."""
     if place.startswith("["):
