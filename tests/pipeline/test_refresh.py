@@ -508,3 +508,11 @@ def test_refreshing_on_demand_without_a_model_names_the_next_step(project):
         project.memory.refresh()
     assert "lamina config set model" in failure.value.hint
     assert project.memory.refresh(dry_run=True)["entries"][0]["evidence"]
+
+
+def test_what_was_only_supposed_does_not_become_a_fact(project):
+    id_ = learnt(project, "The staging server probably listens on `STAGING_PORT` 8081")
+    before = entry(project, id_).raw
+    done = run(project, Says(f"UPDATE {id_} :: The staging server listens on `STAGING_PORT` 9090"))
+    assert entry(project, id_).raw == before
+    assert done.rejected == {id_: "the reply makes a fact of what was only supposed"}

@@ -21,6 +21,7 @@ from lamina.formats.entry import with_field
 from lamina.formats.evidence import quoted, render_evidence
 from lamina.formats.reply import Change, Reply, parse_refresh
 from lamina.pipeline import changes
+from lamina.pipeline.checks.hedges import hardened
 from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.proof import Proof, gather, repository_of
 from lamina.pipeline.redact import redact
@@ -268,6 +269,8 @@ def _unfit(batch: Writing, each: Stale, verb: str, text: str) -> str:
     shown = shown_text(each.located.entry)
     if invented := inventions(text, Shown("\n".join([shown, *each.proof]))):
         return f"the reply names {invented[0]!r}, which stands nowhere in what was shown"
+    if verb == "update" and hardened(text, shown):
+        return "the reply makes a fact of what was only supposed"
     if verb == "update" and len(shown.encode()) >= TEXT_BYTES - 4:
         return "is too long to be worded anew"
     heading, body = changes.filed(each.located.layer, text, batch.at.astimezone(UTC).date())
