@@ -359,6 +359,7 @@ def test_two_statements_never_change_each_other_in_one_direction_into_the_same(n
     ],
 )
 def test_hostile_text_takes_linear_time(text):
+    text = text[:19_990]  # the longest that is read
     begin = time.process_time()
     stands(text, text[:-3] + "x")
     stands(text + "1", text + "2")

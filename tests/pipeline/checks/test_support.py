@@ -124,6 +124,14 @@ def test_a_value_that_the_person_said_yes_to_may_be_in_the_persons_sentence():
         assert found.who == who
 
 
+def test_a_name_that_the_person_did_not_say_is_not_the_persons():
+    said = "We keep the session cache in memory, restarts may lose the sessions."
+    text = "We keep the session cache in memory with Memcached, restarts may lose the sessions"
+    found = support(text, [Passage(0, 0, "user", said), Passage(1, 1, "assistant", text)])
+    assert found is not None
+    assert found.who == "assistant"
+
+
 def test_two_passages_give_their_span():
     passages = [
         Passage(3, 3, "user", "The exporter writes Parquet files."),

@@ -32,6 +32,7 @@ from lamina.pipeline.checks.clauses import (
 from lamina.pipeline.statements import sentences
 
 _Run = tuple[list[Token], int, int]
+_CHARS = 20_000  # of a statement; what is longer is equal or another matter
 _SENTENCES = 12  # of a statement that are compared, and
 _TOKENS = 80  # of a sentence; what is longer is nearly the same or another matter
 _COVERED = 0.6  # of an old statement's words: what a change must leave nothing of
@@ -69,6 +70,8 @@ class Statement:
 
 def relation(new: Statement, old: Statement) -> Relation:
     """Tell how a new statement stands to an old one; `changed` and `negated` only within one topic."""
+    if max(len(new.text), len(old.text)) > _CHARS:
+        return Relation.SAME if one_line(new.text) == one_line(old.text) else Relation.OTHER
     if nearly_same(new.text, old.text):
         return Relation.SAME
     if topic_slug(new.topic) != topic_slug(old.topic):

@@ -19,7 +19,7 @@ from lamina.formats.note import Note
 from lamina.formats.slug import whole_words
 from lamina.formats.structure import one_line
 from lamina.pipeline.exchanges import terms
-from lamina.pipeline.ground import Shown, inventions
+from lamina.pipeline.ground import Shown, doubts, inventions
 from lamina.pipeline.relevance import Material, Turn
 from lamina.pipeline.statements import sentences
 
@@ -178,9 +178,9 @@ def _rank(passage: Passage, weight: float, at: int) -> tuple[float, bool, int]:
 
 
 def _all_values(text: str, passages: Sequence[Passage]) -> bool:
-    """Say whether the person named, or said yes to, each value in a text."""
+    """Say whether the person named, or said yes to, each value and name in a text."""
     said = "\n".join(passage.text for passage in passages if passage.who == "user" or passage.agreed)
-    return not inventions(text, _shown(said))
+    return not inventions(text, _shown(said)) and not doubts(text, _shown(said))
 
 
 @lru_cache(maxsize=4)  # the sentences of one reply are checked against one session
