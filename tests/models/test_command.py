@@ -283,7 +283,7 @@ def test_a_program_that_is_not_on_an_absolute_path_is_named(place, monkeypatch, 
 def test_a_failure_is_told_by_its_last_line_without_colours_and_short(place):
     place.program(
         "codex",
-        "sys.stderr.write('at x\\n\\x1b[31mcredentials are missing ' + 'x' * 900 + '\\x1b[0m\\n\\n'); sys.exit(1)",
+        "sys.stderr.write('at x\\n\\x1b[31mcredentials are missing ' + 'x' * 900 + '\\x1b[0m\\n    at f (file:1)\\n\\n'); sys.exit(1)",
     )
     with pytest.raises(errors.ModelFailed, match="codex: credentials are missing") as caught:
         place.ask()

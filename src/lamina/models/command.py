@@ -214,8 +214,9 @@ def _unwritable(path: Path, problem: OSError) -> errors.UnwritableStore:
 
 
 def _last_line(text: str) -> str:
-    lines = [line for line in _ANSI.sub("", text.replace("\r", "\n")).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""
+    """Return the last line that says something; what Node prints of its stack does not."""
+    lines = [line.strip() for line in _ANSI.sub("", text.replace("\r", "\n")).splitlines()]
+    return next((line for line in reversed(lines) if line and not line.startswith("at ")), "")
 
 
 def _silence(ran: Ran) -> str:
