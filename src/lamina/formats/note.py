@@ -57,8 +57,9 @@ class Section:
 class Note:
     """One session's note. `workspace` is a scope's name; `consolidated` is None while it is pending.
 
-    `branch` is the unmerged branch that its entries belong to, "" for none. `extra` holds header fields that
-    Lamina does not know, in file order.
+    `through` is the last record that was consolidated, -1 for none, so that a session that goes on is shown
+    to a model from there. `branch` is the unmerged branch that its entries belong to, "" for none. `extra`
+    holds header fields that Lamina does not know, in file order.
     """
 
     session: str
@@ -70,6 +71,7 @@ class Note:
     started: datetime | None = None
     captured: datetime | None = None
     consolidated: datetime | None = None
+    through: int = -1
     attempts: int = 0
     needs_review: bool = False
     tool_calls: int = 0
@@ -88,6 +90,11 @@ class Note:
     def bullets(self) -> tuple[Bullet, ...]:
         """The bullets of all sections, oldest first."""
         return tuple(bullet for section in self.sections for bullet in section.bullets)
+
+    @property
+    def waiting(self) -> tuple[Section, ...]:
+        """The sections that were not consolidated yet."""
+        return tuple(section for section in self.sections if section.last > self.through)
 
     def adding(self, section: Section) -> Note:
         """Return the note with one more section; `last` never goes back."""
@@ -132,6 +139,14 @@ def _maybe_time(value: datetime | None) -> str:
     return render_time(value) if value else ""
 
 
+def _place(text: str) -> int:
+    return int(text) if re.fullmatch("[0-9]{1,15}", text) else -1
+
+
+def _maybe_place(value: int) -> str:
+    return str(value) if value >= 0 else ""
+
+
 def _count(value: int) -> str:
     return str(value) if value else ""
 
@@ -174,6 +189,7 @@ _FIELDS: Final = (
     _Field("started", "Started", _maybe_time, parse_time),
     _Field("captured", "Captured", _maybe_time, parse_time),
     _Field("consolidated", "Consolidated", _maybe_time, parse_time),
+    _Field("through", "Consolidated-through", _maybe_place, _place),
     _Field("attempts", "Attempts", _count, _number),
     _Field("needs_review", "Needs-review", lambda value: "yes" if value else "", lambda text: text == "yes"),
     _Field("tool_calls", "Tool calls", _count, _number),

@@ -7,20 +7,20 @@ from datetime import timedelta
 from pathlib import Path
 
 from lamina import errors
-from lamina.memory.reading import Reading
+from lamina.memory.sessions import Sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
-    from typing import Any, Unpack
+    from typing import Unpack
 
     from lamina.memory.reading import Json, Rows
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.remember import Outcome
 
 
-class Memory(Reading):
+class Memory(Sessions):
     """A store, the workspace it is used from, and everything that can be done with the two.
 
     Reading creates nothing; the first write makes the store. All days are UTC days, all files in
@@ -304,87 +304,6 @@ class Memory(Reading):
         at = render_time(record.time) if record.time else None
         return self._wrote({"label": record.label, "at": at, "files": [*record.tracked]}, dry_run=dry_run)
 
-    # -- sessions
-
-    def capture(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        host: str | None = None,
-        final: bool = False,
-        dry_run: bool = False,
-    ) -> Json:
-        """Turn what is new in one transcript into a note.
-
-        With `final` the session has ended: thin notes are kept.
-        """
-        from lamina.memory.writing import writable
-        from lamina.pipeline import importing
-
-        self._at.capture_allowed()
-        importing.check([Path(path)], host, transcript=True)
-        captured = importing.capture_one(
-            writable(self._at, dry_run=dry_run),
-            Path(path),
-            host=host,
-            resolve=self._at.session_workspace,
-            now=self._at.clock(),
-            final=final,
-            limits=self._at.limits(),
-            dry_run=dry_run,
-        )
-        return self._wrote(captured, dry_run=dry_run)
-
-    def import_sessions(
-        self,
-        paths: Iterable[str | os.PathLike[str]] = (),
-        *,
-        host: str | None = None,
-        progress: Callable[[Mapping[str, Any]], None] = lambda _: None,
-        dry_run: bool = False,
-    ) -> Json:
-        """Read the transcripts at `paths`, or where the hosts keep them, and consolidate what they gave.
-
-        Incremental: what was read before is not read again. May be killed and started again at any time.
-        """
-        from lamina.memory.reviewing import review_of
-        from lamina.memory.writing import writable
-        from lamina.pipeline import importing
-
-        self._at.capture_allowed()
-        at, given = self._at, tuple(Path(path) for path in paths)
-        if dry_run:
-            store = self.store if self.exists else None
-            return importing.plan_import(store, given, host=host, home=at.home, env=at.env)
-        importing.check(given, host)
-        summary = importing.import_sessions(
-            writable(at),
-            given,
-            host=host,
-            home=at.home,
-            env=at.env,
-            resolve=at.session_workspace,
-            now=at.clock,
-            progress=progress,
-            limits=at.limits(),
-            review=review_of(at),
-        )
-        return self._wrote(summary, dry_run=False, whole=True)
-
-    def consolidate(self, *, limit: int | None = None, dry_run: bool = False) -> Json:
-        """Turn waiting notes into entries; equal and forgotten content is left out."""
-        from dataclasses import asdict
-
-        from lamina.memory.reviewing import review_of
-        from lamina.pipeline import consolidate
-
-        if not self.exists:
-            return asdict(consolidate.Consolidated())
-        done = consolidate.consolidate(
-            self.store, now=self._at.clock(), limit=limit, dry_run=dry_run, review=review_of(self._at)
-        )
-        return self._wrote(asdict(done), dry_run=dry_run)
-
     # -- upkeep
 
     def init(self, *, remote: str | None = None, dry_run: bool = False) -> Json:
@@ -400,9 +319,18 @@ class Memory(Reading):
             self.tick()
         return {"root": str(self.root), "existed": existed, "remote": remote}
 
+    def refresh(self, *, limit: int | None = None, dry_run: bool = False) -> Json:
+        """Let a model check stale entries against what their repositories say; at most `limit` (20).
+
+        A dry run asks nobody and shows the evidence. Raises NoModelAnswered where no model is set.
+        """
+        from lamina.memory import refreshing
+
+        return self._wrote(refreshing.refresh(self._at, limit=limit, dry_run=dry_run), dry_run=dry_run)
+
     def tick(self, *, dry_run: bool = False) -> Json:
         """Run whatever is due now; safe to call as often as one likes."""
-        from lamina.memory import finding, forgetting, reviewing
+        from lamina.memory import distilling, finding, forgetting, refreshing
         from lamina.pipeline import status, tick
 
         if not self.exists:
@@ -416,7 +344,8 @@ class Memory(Reading):
             self._at.clock(),
             self._at.cadence(),
             keep=self.settings["notes_kept"],
-            review=reviewing.review_of(self._at),
+            finish=distilling.in_background(self._at),
+            check=refreshing.in_background(self._at),
         )
         self._wrote({}, dry_run=False)
         return {"ran": [*ran, "vectors"] if finding.catch_up(self._at) else ran}
@@ -577,9 +506,3 @@ class Memory(Reading):
 
         with TemporaryDirectory(prefix="lamina-dry-run-") as scratch:  # the same checks, another file
             return {"key": key, "value": set_value(Path(scratch, file.name), key, value), "file": str(file)}
-
-    def _wrote(self, result: Json, *, dry_run: bool, whole: bool = False) -> Json:
-        from lamina.memory.writing import settle
-
-        settle(self._at, dry_run=dry_run, whole=whole)
-        return result

@@ -36,13 +36,24 @@ def asker(opened: Opened) -> Climber | None:
     return None if given is None else _climber(opened, given)
 
 
+def asker_of(opened: Opened, route: str) -> Climber:
+    """Return who asks one model that the person names for this command; raises BadSetting for no route."""
+    from lamina.models.routes import parse_route
+
+    parse_route(route)
+    return _climber(opened, _permit(opened, route, []))
+
+
 def permitted(opened: Opened) -> Permitted | None:
     """Return the models that the settings name, None if they name none."""
+    model, routes = opened.own["model"].strip(), opened.own["model_routes"]
+    return _permit(opened, model, routes) if model or routes else None
+
+
+def _permit(opened: Opened, model: str, routes: str | list[str]) -> Permitted:
+    """Permit a model, which `model_base_url` speaks of, and more routes."""
     from lamina.pipeline.asking import Permitted
 
-    model, routes = opened.own["model"].strip(), opened.own["model_routes"]
-    if not model and not routes:
-        return None
     env, base_url = opened.env, opened.own["model_base_url"]
     named = canonical(model) if model else ""
 

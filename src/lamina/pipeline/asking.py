@@ -111,6 +111,13 @@ class Climber:
             raise ladder.failure(done, missing)
         return Answer(done.winner.reply, done.winner.route)
 
+    def estimate(self, tokens_in: int, tokens_out: int) -> tuple[str, float | None]:
+        """Give the model that is named first, and what so many tokens cost there, None if that is not known."""
+        route = self._permitted.model or next(iter(self._permitted.others()), "")
+        price = self._permitted.price(route) if route else None
+        reply = Reply("", tokens_in=tokens_in, tokens_out=tokens_out)
+        return route, price.of(reply) if price else None
+
     def waiting(self) -> str:
         """Say why background work should not ask a model now, "" if it may.
 

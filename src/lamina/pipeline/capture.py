@@ -45,7 +45,8 @@ class Captured:
     `status`: `captured`; `thin` (too little yet: nothing moved); `trivial`, `empty` (nothing worth a note);
     `known` (nothing new); `subagent`, `own` (never captured). `note` is its path in the store.
     `waiting` (for a model: nothing moved, `waits` says why); `nothing` (a model found nothing durable).
-    `invented` counts bullets that named something the session did not. `asked` says that a model was.
+    `invented` counts bullets that named something the session did not. `asked` says that a model was,
+    `unusable` that it will be once more, because its reply said nothing.
     """
 
     status: str
@@ -58,6 +59,7 @@ class Captured:
     damaged: tuple[Damage, ...] = ()
     waits: str = ""
     asked: bool = False
+    unusable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,7 @@ def _result(plan: _Plan, reader: Reader) -> Captured:
         damaged=tuple(reader.damaged),
         waits=done.waits if status == "waiting" else "",
         asked=done.asked,
+        unusable=done.unusable and status == "waiting",
     )
 
 

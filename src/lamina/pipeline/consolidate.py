@@ -35,7 +35,10 @@ _BATCH = 32  # notes whose entries are written together: a topic's file is writt
 class Consolidated:
     """How many notes were handled and what became of their facts.
 
-    `superseded` are the entries that a correction replaced or that a later session closed.
+    `superseded` are the entries that a correction replaced or that a later session closed, `updated` those
+    that got new words. With a model also: `rejected` counts by reason what it said and may not be kept,
+    `unattributed` the notes that it left out and that wait, `parse_failed` that a reply could not be read,
+    `write_failed` why something could not be written, `waits` why a model could not be asked.
     """
 
     notes: int = 0
@@ -43,6 +46,20 @@ class Consolidated:
     known: int = 0
     refused: int = 0
     superseded: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    candidates: int = 0
+    rejected: dict[str, int] = field(default_factory=dict)
+    unattributed: int = 0
+    needs_review: int = 0
+    calls: int = 0
+    tokens: int = 0
+    parse_failed: bool = False
+    write_failed: list[str] = field(default_factory=list)
+    waits: str = ""
+
+    def reject(self, reason: str) -> None:
+        """Count something that was said and is not kept."""
+        self.rejected[reason] = self.rejected.get(reason, 0) + 1
 
 
 def consolidate(
@@ -79,13 +96,15 @@ def file_away(
     `seen` is kept over the notes of a run, oldest first; `done` is counted on.
     """
     _one(batch, each, seen, done, review if isinstance(review, str) else review(each.note))
-    notes.save(batch, replace(each.note, consolidated=batch.at, needs_review=False), name=each.name)
+    notes.save(
+        batch,
+        replace(each.note, consolidated=batch.at, through=each.note.last, needs_review=False),
+        name=each.name,
+    )
     done.notes += 1
 
 
-def _one(
-    batch: Writing, each: NoteFile, seen: dict[Scope, Earlier], done: Consolidated, review: str
-) -> None:
+def _one(batch: Writing, each: NoteFile, seen: dict[Scope, Earlier], done: Consolidated, review: str) -> None:
     """Write the entries of one note."""
     note, scope = each.note, scope_of(each.note)
     if scope not in seen:

@@ -18,7 +18,8 @@ from lamina import errors
 from lamina.formats.event import Damage, Session
 from lamina.hosts.base import HOSTS, Host, detect, host_named, walk
 from lamina.pipeline.capture import Captured, Source, capture, clean, settled
-from lamina.pipeline.consolidate import Review, consolidate
+from lamina.pipeline.consolidate import Consolidated, consolidate
+from lamina.pipeline.passes import Summarise
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits
 from lamina.pipeline.tracks import is_same, known_of, shown_path
@@ -29,7 +30,7 @@ from lamina.store.watermarks import Watermark
 
 Json = dict[str, Any]
 Resolve = Callable[[Session], Workspace]
-SKIPPED = ("trivial", "thin", "subagent", "known", "own", "empty", "off")
+SKIPPED = ("trivial", "thin", "subagent", "known", "own", "empty", "off", "nothing", "waiting")
 _DEPTH = 16  # folders below a given one
 _SUFFIXES = (".jsonl", ".json")
 _EARLY = datetime(1, 1, 1, tzinfo=UTC)
@@ -66,22 +67,31 @@ def import_sessions(  # noqa: PLR0913 - the whole of what decides; each has one 
     progress: Callable[[Json], None] = lambda _: None,
     host: str | None = None,
     limits: Limits | None = None,
-    review: Review = "doubtful",
+    summarise: Summarise | None = None,
+    most: int | None = None,
+    finish: Callable[[bool], Consolidated] | None = None,
 ) -> Json:
     """Capture the sessions at `paths` (files, or folders with all below), else in the hosts' own places.
 
-    Then consolidates what waits. `resolve` gives a session's workspace; if it raises Refused, the session
-    is left out (`off`). `progress` is told each session: number, of, host, session, status, events, note.
-    The summary holds sessions, events, notes, entries, skipped and damaged. One bad file never stops the
-    rest; a given path that does not exist does if it is the only one. Raises BadInput for an unknown host.
+    Then consolidates what waits. `summarise` lets a model make the bullets, unless more than `most` sessions
+    are new; `finish` consolidates, with a model if it is told so. `resolve` gives a session's workspace; if
+    it raises Refused, the session is left out (`off`). `progress` is told each session: number, of, host,
+    session, status, events, note. The summary holds sessions, events, notes, entries, skipped and damaged;
+    `model` says whether one was used and what waits for it. One bad file never stops the rest; a given path
+    that does not exist does if it is the only one. Raises BadInput for an unknown host.
     """
     damaged: list[Damage] = []
     groups = _groups(store, _found(paths, host, home, env, damaged), damaged)
     summary: Json = {"sessions": 0, "events": 0, "notes": 0, "entries": 0}
     skipped = dict.fromkeys(SKIPPED, 0)
-    run = _Run(store, resolve, limits, cache(git.root_commits), _by_id(groups))
+    new = sum(not group.known for group in groups)
+    used = summarise is not None and (most is None or new <= most)
+    asks = summarise if used else None
+    run = _Run(store, resolve, limits, cache(git.root_commits), _by_id(groups), asks)
+    waits = ""
     for number, group in enumerate(groups, 1):
         taken = _capture(run, group, now())
+        waits = taken.waits or waits
         damaged += taken.damaged
         if taken.status == "captured":
             summary["sessions"] += 1
@@ -90,8 +100,13 @@ def import_sessions(  # noqa: PLR0913 - the whole of what decides; each has one 
         elif taken.status in skipped:
             skipped[taken.status] += 1
         progress({"number": number, "of": len(groups), **_told(taken)})
-    summary["entries"] = consolidate(store, now=now(), review=review).entries
-    return summary | {"skipped": skipped, "damaged": [asdict(each) for each in damaged]}
+    if not waits:  # who could not be asked a moment ago is not asked again at once
+        done = finish(used) if finish else consolidate(store, now=now())
+        summary["entries"], waits = done.entries, done.waits
+    model = {"used": used, "left_out": 0 if used or summarise is None else new, "waits": waits}
+    return summary | {
+        "skipped": skipped, "damaged": [asdict(each) for each in damaged], "model": model,
+    }  # fmt: skip
 
 
 def plan_import(
@@ -114,7 +129,12 @@ def plan_import(
     return {
         "sessions": waiting, "events": 0, "notes": 0, "entries": 0, "skipped": skipped,
         "damaged": [asdict(each) for each in damaged],
+        "bytes": [_size(group) for group in groups if not group.status and not group.known],
     }  # fmt: skip
+
+
+def _size(group: _Group) -> int:
+    return sum(source.path.stat().st_size for source in group.files if source.path.is_file())
 
 
 def capture_one(  # noqa: PLR0913 - the whole of what decides; each has one meaning
@@ -127,6 +147,7 @@ def capture_one(  # noqa: PLR0913 - the whole of what decides; each has one mean
     final: bool = False,
     limits: Limits | None = None,
     dry_run: bool = False,
+    summarise: Summarise | None = None,
 ) -> Json:
     """Capture what is new in one transcript and the session's other files that are known.
 
@@ -144,6 +165,7 @@ def capture_one(  # noqa: PLR0913 - the whole of what decides; each has one mean
         ancestors=_parents(store, session, source),
         root_commits=git.root_commits,
         dry_run=dry_run,
+        summarise=summarise,
     )
     return _told(taken) | {"damaged": [asdict(each) for each in taken.damaged]}
 
@@ -167,6 +189,7 @@ def _told(taken: Captured) -> Json:
         "events": taken.events,
         "note": taken.note,
         "bullets": taken.bullets,
+        **({"waits": taken.waits} if taken.waits else {}),
     }
 
 
@@ -179,6 +202,7 @@ class _Run:
     limits: Limits | None
     root_commits: RootCommits
     groups: Mapping[tuple[str, str], _Group]
+    summarise: Summarise | None = None
 
 
 def _by_id(groups: Iterable[_Group]) -> dict[tuple[str, str], _Group]:
@@ -191,16 +215,9 @@ def _capture(run: _Run, group: _Group, now: datetime) -> Captured:
     if group.known:
         return Captured(group.status or "known", session.host, session.id)
     try:
-        return capture(
-            run.store,
-            group.files,
-            workspace=run.resolve,
-            now=now,
-            limits=run.limits,
-            final=True,
-            ancestors=_ancestors(run, group),
-            root_commits=run.root_commits,
-        )
+        taken = _captured(run, group, now)
+        while taken.unusable:  # the same material once more; the attempts are counted in the store
+            taken = _captured(run, group, now)
     except errors.Refused:
         return Captured("off", session.host, session.id)
     except (
@@ -212,6 +229,21 @@ def _capture(run: _Run, group: _Group, now: datetime) -> Captured:
     ) as problem:
         where = Damage(shown_path(group.files[0].path), 0, redact(problem.message).text)
         return Captured("failed", session.host, session.id, damaged=(where,))
+    return taken
+
+
+def _captured(run: _Run, group: _Group, now: datetime) -> Captured:
+    return capture(
+        run.store,
+        group.files,
+        workspace=run.resolve,
+        now=now,
+        limits=run.limits,
+        final=True,
+        ancestors=_ancestors(run, group),
+        root_commits=run.root_commits,
+        summarise=run.summarise,
+    )
 
 
 def _ancestors(run: _Run, group: _Group) -> list[Source]:

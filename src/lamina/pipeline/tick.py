@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from lamina.pipeline import branches, system_doc
 from lamina.pipeline.commit import commit
-from lamina.pipeline.consolidate import Review, consolidate
+from lamina.pipeline.consolidate import Consolidated, consolidate
 from lamina.pipeline.status import Cadence, due
 from lamina.store import notes, watermarks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from lamina.store.notes import NoteFile
@@ -26,15 +26,23 @@ def tick(
     cadence: Cadence,
     *,
     keep: int = KEPT_NOTES,
-    review: Review = "doubtful",
+    finish: Callable[[], Consolidated | None] | None = None,
+    check: Callable[[], bool] | None = None,
 ) -> list[str]:
-    """Run what is due and return its names, in the order in which it ran."""
+    """Run what is due and return its names, in the order in which it ran.
+
+    `finish` consolidates as the settings say, None if that must wait; without it notes are filed by label.
+    `check` refreshes stale entries if that is due, and tells whether it was.
+    """
     ran: list[str] = []
     if store.read_only:
         return ran
     if "consolidate" in due(store, now, cadence):
-        consolidate(store, now=now, review=review)
-        ran.append("consolidate")
+        done = finish() if finish else consolidate(store, now=now)
+        if done is not None:
+            ran.append("consolidate")
+    if check and check():
+        ran.append("refresh")
     if branches.unstage(store, now):
         ran.append("branches")
     if prune(store, now, keep=keep):

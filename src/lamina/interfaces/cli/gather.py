@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from lamina.interfaces.cli.arguments import command, open_memory, positive
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lamina.interfaces.cli.output import Output
+    from lamina.memory import Memory
 
 BAR = 20
+FEW = 20  # sessions that a model reads without a person being asked
 HOSTS = "claude-code or codex"
 NONE_LEFT = (
     "no sessions found: Claude Code leaves them below ~/.claude/projects, Codex below ~/.codex/sessions\n"
@@ -32,10 +35,16 @@ def importing(arguments: list[str], out: Output) -> int:
     parser = command(
         "import",
         "Read the sessions that your agents left on this machine, or the given ones, and make memories of "
-        "what lasts. Nothing leaves this machine. It may be stopped at any time; the next run goes on from "
-        "there. With --json, one line a session comes first and the summary last.",
+        "what lasts. Nothing leaves this machine unless you have named a model. It may be stopped at any "
+        "time; the next run goes on from there. With --json, one line a session comes first and the summary "
+        "last.",
         changes=True,
-        examples=("lamina import --dry-run", "lamina import", "lamina import ~/old-sessions --host codex"),
+        examples=(
+            "lamina import --dry-run",
+            "lamina import",
+            "lamina import ~/old-sessions --host codex",
+            "lamina import --model ollama/qwen3 --dry-run",
+        ),
     )
     parser.add_argument(
         "path",
@@ -45,17 +54,20 @@ def importing(arguments: list[str], out: Output) -> int:
         help="transcripts or folders (default: every host's own place)",
     )
     parser.add_argument("--host", metavar="NAME", help=f"only this host: {HOSTS}")
-    parser.add_argument(
-        "--model", metavar="ROUTE", help="a model to summarise with; this version reads sessions without one"
-    )
+    model_option(parser, "; a model that only the settings name is asked for 20 sessions at most")
     options = parser.options(arguments)
     memory = open_memory(options, out)
-    if options.model:
-        out.note("this version has no models: the sessions are read without one")
+    if options.model and not options.dry_run and not agreed(memory, options, out):
+        out.note("nothing was read")
+        return 3
     out.progress("looking for sessions…")
     try:
         summary = memory.import_sessions(
-            options.path, host=options.host, progress=teller(out), dry_run=options.dry_run
+            options.path,
+            host=options.host,
+            model=options.model,
+            progress=teller(out),
+            dry_run=options.dry_run,
         )
     finally:
         out.settle()
@@ -68,6 +80,38 @@ def importing(arguments: list[str], out: Output) -> int:
             where = f"{place['file']}:{place['line']}" if place["line"] else place["file"]
             out.note(f"{where}: {place['reason']}")
     return 0
+
+
+def model_option(parser: Any, more: str = "") -> None:
+    """Add the option that names a model for one command."""
+    parser.add_argument(
+        "--model",
+        metavar="ROUTE",
+        help="the model to ask, such as ollama/qwen3 or openai/gpt-5-mini; auto: those that your settings "
+        f"permit; none: no model{more}",
+    )
+
+
+def agreed(memory: Memory, options: Any, out: Output) -> bool:
+    """Tell what a model would cost before it is asked; on a terminal, a long import waits for a yes."""
+    plan = memory.import_sessions(options.path, host=options.host, model=options.model, dry_run=True)
+    guess = plan.get("estimate")
+    if not guess or not guess["calls"]:
+        return True
+    out.note(estimated(guess))
+    if guess["sessions"] <= FEW or not (out.live and sys.stdin.isatty()):
+        return True
+    return input("go on? [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def estimated(guess: Mapping[str, Any]) -> str:
+    """Return what a model would cost, for a person to read."""
+    cost = "its price is not known" if guess["cost"] is None else f"about ${guess['cost']:.2f}"
+    return (
+        f"{counted(guess['sessions'], 'session')}: about {counted(guess['calls'], 'call')} to "
+        f"{guess['model']}, "
+        f"{guess['tokens_in']:,} tokens in and {guess['tokens_out']:,} out, {cost}"
+    )
 
 
 def teller(out: Output) -> Any:
@@ -89,6 +133,8 @@ def summed_up(summary: Mapping[str, Any], root: str, *, dry_run: bool) -> str:
     skipped = ", ".join(f"{count} {why}" for why, count in summary["skipped"].items() if count)
     if dry_run:
         lines = [f"would read {counted(summary['sessions'], 'session')}"]
+        if summary.get("estimate"):
+            lines.append(f"with the model: {estimated(summary['estimate'])}")
     else:
         events = counted(summary["events"], "event")
         lines = [
@@ -100,9 +146,25 @@ def summed_up(summary: Mapping[str, Any], root: str, *, dry_run: bool) -> str:
         ]
     if skipped:
         lines.append(f"skipped: {skipped}")
+    lines += for_the_model(summary.get("model", {}), summary["skipped"]["waiting"])
     if summary["entries"]:
         lines.append("next: `lamina list`, `lamina search WORDS`, `lamina why ID`")
     return "\n".join(lines)
+
+
+def for_the_model(model: Mapping[str, Any], sessions: int) -> list[str]:
+    """Say what still waits for a model, and what was read without one though the settings name one."""
+    lines = []
+    if model.get("waits"):
+        what = f"{counted(sessions, 'session')} wait" if sessions else "notes wait"
+        lines.append(f"{what} for the model: {model['waits']}")
+        lines.append("next: `lamina import` tries again, `lamina import --model none` goes on without it")
+    if model.get("left_out"):
+        lines.append(
+            f"read without a model, because {model['left_out']} sessions are many: "
+            "`lamina import --model auto` asks it next time"
+        )
+    return lines
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -124,11 +186,16 @@ def capture(arguments: list[str], out: Output) -> int:
         "--host", metavar="NAME", help=f"the host that wrote it: {HOSTS} (default: found from its content)"
     )
     parser.add_argument("--final", action="store_true", help="the session has ended: keep what is thin, too")
+    model_option(parser)
     options = parser.options(arguments)
     captured = open_memory(options, out).capture(
-        options.path, host=options.host, final=options.final, dry_run=options.dry_run
+        options.path,
+        host=options.host,
+        final=options.final,
+        model=options.model,
+        dry_run=options.dry_run,
     )
-    where = f"  {captured['note']}" if captured["note"] else ""
+    where = f"  {captured['note']}" if captured["note"] else f"  {captured.get('waits', '')}".rstrip()
     out.result(captured, f"{captured['status']}: {counted(captured['events'], 'new event')}{where}")
     return 0
 
@@ -137,15 +204,51 @@ def consolidate(arguments: list[str], out: Output) -> int:
     """Turn waiting notes into memories."""
     parser = command(
         "consolidate",
-        "Turn waiting notes into memories. What is known already and what was forgotten is left out.",
+        "Turn waiting notes into memories, with the model that your settings name or without one. What is "
+        "known already and what was forgotten is left out, and so is what a model says and no note does.",
         changes=True,
-        examples=("lamina consolidate", "lamina consolidate --limit 5 --dry-run"),
+        examples=(
+            "lamina consolidate",
+            "lamina consolidate --limit 5 --dry-run",
+            "lamina consolidate --model none",
+        ),
     )
     parser.add_argument("--limit", type=positive, metavar="N", help="at most N notes")
+    model_option(parser)
     options = parser.options(arguments)
-    done = open_memory(options, out).consolidate(limit=options.limit, dry_run=options.dry_run)
-    verb = "would turn" if options.dry_run else "turned"
-    made = counted(done["entries"], "memory", "memories")
-    more = f"{done['known']} already known, {done['refused']} forgotten before"
-    out.result(done, f"{verb} {counted(done['notes'], 'note')} into {made} ({more})")
+    done = open_memory(options, out).consolidate(
+        limit=options.limit, model=options.model, dry_run=options.dry_run
+    )
+    out.result(done, consolidated(done, dry_run=options.dry_run))
     return 0
+
+
+def consolidated(done: Mapping[str, Any], *, dry_run: bool) -> str:
+    """Return what a consolidation did, for a person to read."""
+    notes = counted(done["notes"], "note")
+    if dry_run and done["calls"]:
+        return f"would ask about {notes} in {counted(done['calls'], 'call')}, about {done['tokens']:,} tokens"
+    verb = "would turn" if dry_run else "turned"
+    made = counted(done["entries"], "memory", "memories")
+    lines = [
+        f"{verb} {notes} into {made} ({done['known']} already known, {done['refused']} forgotten before)"
+    ]
+    if done["updated"] or done["superseded"]:
+        lines.append(
+            f"{len(done['updated'])} updated, {len(done['superseded'])} superseded; the old text is kept"
+        )
+    if done["candidates"]:
+        lines.append(
+            f"{counted(done['candidates'], 'memory waits', 'memories wait')} for you: `lamina review`"
+        )
+    if done["rejected"]:
+        why = ", ".join(f"{count} {reason}" for reason, count in done["rejected"].items())
+        lines.append(f"left out of what the model said: {why}")
+    if done["unattributed"]:
+        lines.append(f"{counted(done['unattributed'], 'note')} not handled; asked about again next time")
+    if done["parseFailed"]:
+        lines.append("a reply could not be read: it is kept in logs/consolidate-failed-*.txt")
+    lines += [f"not written: {reason}" for reason in done["writeFailed"]]
+    if done["waits"]:
+        lines.append(f"the rest waits: {done['waits']}")
+    return "\n".join(lines)

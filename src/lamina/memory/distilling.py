@@ -1,0 +1,197 @@
+"""Sessions to notes to entries with a model: what one memory gives the pipeline for it, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from lamina import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lamina.formats.event import Session
+    from lamina.formats.scope import Scope
+    from lamina.memory.opened import Opened
+    from lamina.pipeline.asking import Climber
+    from lamina.pipeline.consolidate import Consolidated
+    from lamina.pipeline.consolidation.sheet import Bounds, Nearest
+    from lamina.pipeline.passes import Summarise
+    from lamina.pipeline.relevance import Material
+    from lamina.pipeline.summarise import Summary
+
+    Json = dict[str, Any]
+
+FEW = 20
+"""Sessions that an import gives to a model without being told to (SPEC section 4)."""
+WAIT_S = 150.0
+"""Seconds that a command waits for another one that asks a model: a call may take its two minutes."""
+NONE = "none"
+"""The route that stands for no model."""
+
+_NEAR = 4  # entries shown for each bullet at most
+_ASKED = 1_000  # characters of a bullet that are looked up
+_MATERIAL = 0.15  # of a transcript's bytes: what is left of it once tools and injected context are out
+_BYTES_A_TOKEN = 4
+_SYSTEM_TOKENS, _REPLY_TOKENS = 700, 500
+
+
+def asker_for(opened: Opened, route: str | None) -> Climber | None:
+    """Return who asks the models for one command: `none`, one route that was named, else the settings' own.
+
+    `auto` means those that the settings permit; raises NoModelAnswered if they permit none.
+    """
+    from lamina.memory import models
+
+    if route == NONE:
+        return None
+    if route and route != "auto":
+        return models.asker_of(opened, route)
+    if route == "auto" and opened.asker is None:
+        raise errors.NoModelAnswered(
+            "no model is permitted", "name one: `lamina config set model ollama/qwen3`"
+        )
+    return opened.asker
+
+
+def summariser(opened: Opened, asker: Climber) -> Summarise:
+    """Return what summarises a session.
+
+    Where no model could be reached, or a cap is reached, it asks no more: the next session would wait as long
+    for nothing.
+    """
+    from lamina.pipeline.summarise import summarise
+
+    limits = opened.limits()
+    ended: list[errors.LaminaError] = []
+
+    def ask(session: Session, material: Material) -> Summary:
+        if ended:
+            raise ended[0]
+        try:
+            return summarise(asker, session, material, limits)
+        except (errors.NoModelAnswered, errors.CapReached) as problem:
+            ended.append(problem)
+            raise
+
+    return ask
+
+
+def neighbours(opened: Opened) -> Callable[[], Nearest]:
+    """Return what finds the entries nearest to a bullet, by words, in the index as it is now."""
+    from lamina.index.base import Query
+
+    def near(text: str, scope: Scope) -> Sequence[str]:
+        scopes = tuple(dict.fromkeys((scope.name, "global")))
+        answer = opened.index.search(Query(text[:_ASKED], limit=_NEAR, scopes=scopes, branches=None))
+        return [match.document.id for match in answer.matches if match.document.id]
+
+    def fresh() -> Nearest:
+        opened.refresh()
+        return near
+
+    return fresh
+
+
+def bounds(opened: Opened) -> Bounds:
+    """Return how much one question shows."""
+    from lamina.pipeline.consolidation.sheet import Bounds
+
+    say = opened.settings
+    return Bounds(
+        say["consolidate_batch"],
+        say["consolidate_bytes"],
+        say["consolidate_note_bytes"],
+        say["consolidate_attempts"],
+    )
+
+
+def consolidate(
+    opened: Opened, asker: Climber | None, *, limit: int | None, dry_run: bool = False, wait_s: float = WAIT_S
+) -> Consolidated:
+    """Turn waiting notes into entries: with a model if there is one, else by their labels.
+
+    Raises Busy if another process does the same for longer than a call may take.
+    """
+    from lamina.memory.reviewing import review_of
+    from lamina.pipeline import consolidate as by_label
+    from lamina.pipeline.consolidation.run import consolidate_with
+
+    review = review_of(opened)
+    if asker is None:
+        return by_label.consolidate(
+            opened.store, now=opened.clock(), limit=limit, dry_run=dry_run, review=review
+        )
+    if dry_run:
+        return _planned(opened, limit)
+    return consolidate_with(
+        opened.store,
+        asker,
+        now=opened.clock(),
+        neighbours=neighbours(opened),
+        bounds=bounds(opened),
+        limit=limit,
+        review=review,
+        wait_s=wait_s,
+    )
+
+
+def in_background(opened: Opened) -> Callable[[], Consolidated | None]:
+    """Return what the tick consolidates with: nothing while the models rest or another process does it."""
+
+    def finish() -> Consolidated | None:
+        from lamina.memory import models
+
+        asker = opened.asker
+        if asker is not None and models.waiting(opened):
+            return None
+        try:
+            return consolidate(opened, asker, limit=None, wait_s=0)
+        except errors.Busy:
+            return None
+
+    return finish
+
+
+def _planned(opened: Opened, limit: int | None) -> Consolidated:
+    """Say how many notes would be asked about, in how many calls: nothing is sent or written."""
+    from lamina.models.base import estimate_tokens
+    from lamina.pipeline.consolidate import Consolidated
+    from lamina.pipeline.consolidation.sheet import parts_of
+    from lamina.store import notes
+
+    batches = parts_of(notes.pending(opened.store)[:limit], bounds(opened))
+    tokens = sum(
+        _SYSTEM_TOKENS + _REPLY_TOKENS + sum(estimate_tokens(part.text) for part in batch)
+        for batch in batches
+    )
+    return Consolidated(notes=sum(map(len, batches)), calls=len(batches), tokens=tokens)
+
+
+def estimate(opened: Opened, asker: Climber, sizes: Sequence[int]) -> Json:
+    """Estimate what an import of sessions of these sizes in bytes costs: calls, tokens, dollars.
+
+    `cost` is None where the price of the model that is asked first is not known.
+    """
+    limits = opened.limits()
+    shown = [min(limits.bytes, int(size * _MATERIAL)) // _BYTES_A_TOKEN for size in sizes]
+    summaries = [tokens for tokens in shown if tokens * _BYTES_A_TOKEN >= limits.signal]
+    batches = math.ceil(len(summaries) / max(1, opened.settings["consolidate_batch"]))
+    asked = sum(tokens + _SYSTEM_TOKENS for tokens in summaries) + batches * 2 * _SYSTEM_TOKENS
+    answered = (len(summaries) + batches) * _REPLY_TOKENS
+    route, cost = asker.estimate(asked, answered)
+    return {
+        "model": route,
+        "sessions": len(sizes),
+        "calls": len(summaries) + batches,
+        "tokens_in": asked,
+        "tokens_out": answered,
+        "cost": cost,
+    }
+
+
+def told(done: Consolidated) -> Json:
+    """Return what a consolidation did, as programs read it."""
+    value = asdict(done)
+    return value | {"parseFailed": value.pop("parse_failed"), "writeFailed": value.pop("write_failed")}

@@ -1,0 +1,1 @@
+"""Consolidation with a model: what it is shown, what its reply may change, and the loop around both."""

@@ -1,0 +1,187 @@
+"""Judges what a consolidation's reply says: which of its facts and changes hold, and as what. Writes nothing.
+
+A fact holds if its values stand in the note that it names, if something in that note supports it, and if it
+does not settle what the note only supposed. How far it is trusted follows from who said what supports it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from lamina.formats.entry import Draft, Entry
+from lamina.formats.evidence import Evidence, render_evidence
+from lamina.formats.layers import LAYERS
+from lamina.formats.scope import Scope, parse_scope
+from lamina.formats.slug import heading_of
+from lamina.formats.source import SessionRef
+from lamina.pipeline.changes import Revision, filed
+from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.support import Support, support
+from lamina.pipeline.exchanges import terms
+from lamina.pipeline.ground import Shown, doubts, inventions
+from lamina.pipeline.redact import redact
+from lamina.pipeline.trust import trust_of
+from lamina.store.tombstones import content_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from lamina.formats.bullet import Bullet
+    from lamina.formats.note import Note
+    from lamina.formats.reply import Change, Fact
+    from lamina.pipeline.consolidation.sheet import Part
+    from lamina.store.store import Located
+
+_SHARED = 0.25  # of an entry's terms: what a change of it must speak about
+_ENDED = 0.34  # of an entry's terms: what a note must speak about to end it
+_SETTLED = frozenset({"decisions", "learnings", "procedural"})
+_TOPIC_WORDS = 8
+
+
+class Unfit(Exception):
+    """What was said may not be kept; the message is the reason, in one word or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Where a text comes from: the support found in a note, the day, the label of what supports it."""
+
+    found: Support
+    day: date
+    label: str
+    ref: SessionRef
+
+    @property
+    def evidence(self) -> str:
+        """The text of the Evidence field."""
+        return render_evidence(Evidence(self.found.quote, self.found.who))
+
+
+def prove(part: Part, text: str, *, also: str = "") -> Proof:
+    """Find what a text rests on in a note; `also` is other text that its values may stand in.
+
+    Raises Unfit for an invention, for what nothing in the note supports, and for a doubt made a fact.
+    """
+    if inventions(text, part.grounds if not also else Shown(f"{part.text}\n{also}")):
+        raise Unfit("invented")
+    found = support(text, part.passages)
+    if found is None:
+        raise Unfit("unsupported")
+    bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
+    if hardened(text, "\n".join(each.text for each in bullets)):
+        raise Unfit("settled a doubt")
+    days = [each.day for each in bullets if each.day]
+    note = part.file.note
+    ref = SessionRef(note.host, note.session, found.first, found.last)
+    return Proof(found, max(days, default=part.day), _label(bullets), ref)
+
+
+def _label(bullets: list[Bullet]) -> str:
+    labels = [bullet.label.casefold().strip() for bullet in bullets]
+    return "preference" if any(label.startswith("preference") for label in labels) else next(iter(labels), "")
+
+
+def draft_of(fact: Fact, part: Part, *, keys: Collection[str], review: Callable[[Note], str]) -> Draft:
+    """Make the draft of a fact; raises Unfit for one that may not be kept.
+
+    `keys` are the workspaces that exist. A workspace that does not is replaced by the note's own; another
+    one makes the entry a candidate.
+    """
+    text = redact(fact.text).text
+    proof = prove(part, text)
+    scope, foreign = scope_for(fact.scope, part.scope, keys)
+    layer = fact.layer
+    if LAYERS[layer].workspace_only and scope.key is None:
+        layer = "semantic"
+    trust = trust_of(
+        layer=layer, label=proof.label, everywhere=scope.key is None,
+        who=proof.found.who, review=review(part.file.note),
+    )  # fmt: skip
+    unsure = foreign or (layer in _SETTLED and hedged(text)) or bool(doubts(text, part.grounds))
+    heading, body = filed(layer, text, proof.day)
+    return Draft(
+        heading,
+        body,
+        scope,
+        layer,
+        topic_of(fact.topic, part, heading),
+        proof.day,
+        importance=fact.importance,
+        source=str(proof.ref),
+        evidence=proof.evidence,
+        volatility=fact.volatility,
+        trust="candidate" if unsure else trust,
+        branch=(part.file.note.branch or None) if scope == part.scope else None,
+        replaces=layer == "codebase" and not unsure and trust == "approved",
+    )
+
+
+def scope_for(said: str, own: Scope, keys: Collection[str]) -> tuple[Scope, bool]:
+    """Give the scope that a reply names, and whether it is another workspace than the note's own."""
+    if said == "global":
+        return Scope(None), False
+    key = said.partition(":")[2]
+    if key not in keys or key == own.key:
+        return own, False
+    return parse_scope(said), True
+
+
+def topic_of(said: str, part: Part, heading: str) -> str:
+    """Give the topic's title that a reply names, else one of the entry's own first words."""
+    title = " ".join(redact(said).text.split()[:_TOPIC_WORDS])
+    if title and not inventions(title, part.grounds):
+        return title
+    return heading_of(heading).rstrip(" .:") or "Overview"
+
+
+def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
+    """Make the new words that a reply gives an entry; raises Unfit where they are not about it or older."""
+    text, old = redact(change.text).text, content_of(entry.heading, entry.body)
+    proof = prove(part, text, also=old)
+    if not _about(text, old, _SHARED):
+        raise Unfit("about something else")
+    _later(proof.day, entry)
+    return Revision(text, str(proof.ref), proof.evidence, proof.day), proof
+
+
+def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
+    """Check the reason for which a reply ends an entry; raises Unfit where its note does not speak of it."""
+    reason, old = redact(change.text).text, content_of(entry.heading, entry.body)
+    if hedged(reason):
+        raise Unfit("settled a doubt")
+    if not _about("\n".join(each.text for each in part.passages), old, _ENDED):
+        raise Unfit("about something else")
+    if inventions(reason, Shown(f"{part.text}\n{old}\n{entry.id}")):
+        raise Unfit("invented")
+    found = support(f"{reason}\n{old}", part.passages)
+    if found is None:
+        raise Unfit("unsupported")
+    ref = SessionRef(part.file.note.host, part.file.note.session, found.first, found.last)
+    bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
+    proof = Proof(
+        found, max((each.day for each in bullets if each.day), default=part.day), _label(bullets), ref
+    )
+    _later(proof.day, entry)
+    return Revision(reason, str(ref), proof.evidence, proof.day), proof
+
+
+def change_trust(proof: Proof, located: Located, review: str) -> str:
+    """Say how far a change of an entry may be trusted."""
+    return trust_of(
+        layer=located.layer, label=proof.label, everywhere=located.scope.key is None,
+        who=proof.found.who, review=review,
+    )  # fmt: skip
+
+
+def _later(day: date, entry: Entry) -> None:
+    """Refuse words that are older than what they would change: an old session that is read late."""
+    known = max((each for each in (entry.verified, entry.date) if each), default=None)
+    if known is not None and day < known:
+        raise Unfit("older than the entry")
+
+
+def _about(text: str, entry: str, least: float) -> bool:
+    wanted = terms(entry)
+    return bool(wanted) and len(terms(text) & wanted) >= least * len(wanted)
