@@ -152,6 +152,7 @@ def test_a_second_run_asks_nobody(store: Store) -> None:
         ("The shop's server reads /etc/shop/server.toml.", "invented"),
         ("The shop's server runs version 2.4.1.", "invented"),
         ("Bananas grow in bunches.", "unsupported"),
+        ("The shop's server does not listen on port 8080.", "turned round"),
     ],
 )
 def test_what_the_note_does_not_hold_is_never_written(store: Store, text: str, reason: str) -> None:

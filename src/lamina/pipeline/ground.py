@@ -29,7 +29,9 @@ _PATH = re.compile(
 _FILE = re.compile(
     r"(?<![\w./@-])(?=[\d_-]{0,64}[^\W\d_])[\w-]++(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w/.-]*[\w/])"
 )
-_HASH = re.compile(r"(?<![\w-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,64}(?![\w-])")
+_HASH = re.compile(  # from 8 characters on also one without a digit: no word of that length is made of a to f
+    r"(?<![\w-])(?:(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,64}|[a-f]{8,64})(?![\w-])"
+)
 _UUID = re.compile(r"(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
 _VERSION = re.compile(
     r"(?<![\w.])v?\d+(?:\.\d+){2,}(?:[-+][0-9A-Za-z.-]*[0-9A-Za-z])?(?!\w)|(?<![\w.])v\d+(?:\.\d+)*(?!\w)"

@@ -1,8 +1,8 @@
 """Turns a session's material into bullets with a model, and checks every one of them against the material.
 
 The model chooses what matters and words it. Where it was said, by whom and in which words is found by code;
-a bullet that names what the session did not, that rests on nothing in it, or that makes a doubt a fact, is
-left out and counted.
+a bullet that names what the session did not, that rests on nothing in it, that makes a doubt a fact or turns
+what was said round, is left out and counted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lamina.formats.bullet import Bullet
 from lamina.formats.summary import Point, parse_summary
 from lamina.models.base import Prompt
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import Passage, passages_of, support
 from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.prompts import load
@@ -86,15 +87,12 @@ def _bullet(point: Point, passages: list[Passage], grounds: Shown, today: date |
     found = support(text, passages)
     if found is None or inventions(led, grounds):
         return None
-    if hardened(text, _said(passages, found.first, found.last)):
+    said = [each.text for each in passages if found.first <= each.first and each.last <= found.last]
+    if hardened(text, "\n".join(said)) or turned(text, said):
         return None
     if label in _SETTLED and hedged(text):
         label = "open"
     return Bullet(label, text, point.day or today, found.first, found.last, found.quote, found.who)
-
-
-def _said(passages: list[Passage], first: int, last: int) -> str:
-    return "\n".join(each.text for each in passages if first <= each.first and each.last <= last)
 
 
 def _day_of(session: Session, material: Material) -> date | None:

@@ -18,6 +18,7 @@ from lamina.formats.slug import heading_of
 from lamina.formats.source import SessionRef
 from lamina.pipeline.changes import Revision, filed
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import Support, support
 from lamina.pipeline.exchanges import terms
 from lamina.pipeline.ground import Shown, doubts, inventions
@@ -62,7 +63,8 @@ class Proof:
 def prove(part: Part, text: str, *, also: str = "") -> Proof:
     """Find what a text rests on in a note; `also` is other text that its values may stand in.
 
-    Raises Unfit for an invention, for what nothing in the note supports, and for a doubt made a fact.
+    Raises Unfit for an invention, for what nothing in the note supports, for a doubt made a fact and for a
+    denial turned round.
     """
     if inventions(text, part.grounds if not also else Shown(f"{part.text}\n{also}")):
         raise Unfit("invented")
@@ -72,6 +74,8 @@ def prove(part: Part, text: str, *, also: str = "") -> Proof:
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
     if hardened(text, "\n".join(each.text for each in bullets)):
         raise Unfit("settled a doubt")
+    if turned(text, [each.text for each in bullets]):
+        raise Unfit("turned round")
     days = [each.day for each in bullets if each.day]
     note = part.file.note
     ref = SessionRef(note.host, note.session, found.first, found.last)
