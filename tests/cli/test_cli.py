@@ -133,7 +133,7 @@ def test_the_shapes_that_programs_rely_on(lamina):
     status = lamina("status", "--json").json
     assert set(status) == {
         "root", "schema_version", "workspaces", "entries", "notes", "sync", "models", "events", "saved", "paused",
-        "capture_off", "vectors", "resident",
+        "capture_off", "vectors", "resident", "review",
         "due", "system_doc_stale", "workspace",
     }  # fmt: skip
     assert set(status["notes"]) == {"pending", "needs_review", "failed"}
@@ -154,7 +154,16 @@ def test_every_other_command_gives_one_object_too(lamina):
         ("edit", "harbor-sem-0001", "--importance", "5"): {"id", "file", "line"},
         ("move", "harbor-sem-0001", "--topic", "T"): {"id", "file", "line"},
         ("undo",): {"label", "at", "files"},
-        ("consolidate",): {"notes", "entries", "known", "refused", "superseded"},
+        ("consolidate",): {
+            "notes", "entries", "known", "refused", "superseded", "updated", "candidates", "rejected", "calls",
+            "tokens", "unattributed", "needs_review", "parseFailed", "writeFailed", "waits",
+        },
+        ("refresh", "--dry-run"): {
+            "stale", "entries", "kept", "updated", "superseded", "candidates", "unproven", "left", "rejected",
+            "calls", "parse_failed", "waits", "hint",
+        },
+        ("review",): {"candidates", "notes"},
+        ("config", "models"): {"model", "model_routes", "routes", "waiting"},
         ("tick",): {"ran"},
         ("doctor",): {"findings"},
         ("workspaces",): {"workspaces"},

@@ -146,7 +146,7 @@ def summed_up(summary: Mapping[str, Any], root: str, *, dry_run: bool) -> str:
         ]
     if skipped:
         lines.append(f"skipped: {skipped}")
-    lines += for_the_model(summary.get("model", {}), summary["skipped"]["waiting"])
+    lines += for_the_model(summary.get("model", {}), summary["skipped"].get("waiting", 0))
     if summary["entries"]:
         lines.append("next: `lamina list`, `lamina search WORDS`, `lamina why ID`")
     return "\n".join(lines)
