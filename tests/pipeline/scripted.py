@@ -30,3 +30,21 @@ class Script:
             else Reply(line, tokens_in=len(prompt.text) // 4, tokens_out=len(line) // 4)
         )
         return Answer(reply, "script/one")
+
+
+def echo(text: str) -> str:
+    """Answer as a plain and honest model would: the person's own words as bullets, the bullets as facts."""
+    lines = text.split("\n")
+    if "NOTES" not in lines:
+        said = [line.removeprefix("PERSON: ") for line in lines if line.startswith("PERSON: ")]
+        return "\n".join(f"- **decision:** {line}" for line in said) or "NO_DURABLE_CONTENT"
+    answer: list[str] = []
+    note = ""
+    for line in lines[lines.index("NOTES") :]:
+        if line.startswith("## "):
+            note, scope = line[3:].split(" · ")
+            answer.append(f"DONE {note}")
+        elif line.startswith("- ") and note:
+            text = line[2:].rpartition(" [")[0].split(":** ")[-1].partition(": ")[2]
+            answer.append(f"- [{note} | {scope} | semantic | 3] Cache {text.split('m')[-1][:1]} :: {text}")
+    return "\n".join(answer)
