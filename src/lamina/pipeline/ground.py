@@ -12,16 +12,20 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cached_property
 
+from lamina.pipeline.checks.values import (
+    HAN,
+    NUMBER,
+    NUMBER_WORDS,
+    dates_of,
+    measures_of,
+    values_of,
+    without_dates,
+)
+
 _REDACTED = re.compile(r"\[redacted [a-z-]+\]")
 _MARKER = re.compile(r"(?m)^[ \t]*(?:[-*+>][ \t]+)*(?:\(?\d{1,3}[.)]|[①-⑳])(?=[ \t])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`«»“”‘’（）「」，。、]+|\bwww\.[^\s<>\"'`]+")
 _CODE = re.compile(r"`([^`\n]+)`")
-_DATE = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?!\d)")
-_DAY_FIRST = re.compile(r"(?<![\d.])(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?![\d.])")
-_NAMED = re.compile(
-    r"(?<!\d)(?:(\d{1,2})(?:st|nd|rd|th|\.|º)?[ ](?:de[ ])?([^\W\d_]{3,10})\.?,?[ ](?:de[ ])?(\d{4})"
-    r"|([^\W\d_]{3,10})\.?[ ](\d{1,2})(?:st|nd|rd|th)?,?[ ](\d{4}))(?!\d)"
-)
 _PATH = re.compile(
     r"(?<![\w/\\:.~@-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]+(?:[\\/][\w.@+%~-]+)+[\\/]?|"
     r"(?<!\S)[~.]{0,2}/[\w.-]+/?"
@@ -38,44 +42,7 @@ _VERSION = re.compile(
 )
 _TIME = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])")
 _NAME = re.compile(r"[^\W_](?:[\w]|-(?=\w))*")
-_NUMBER = re.compile(r"\d+(?:[.,'’_\u00a0\u202f\u2009 ]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?")
-_GROUPED = re.compile(r"\d+(?:[.,]\d{3})+(?:[.,]\d+)?")
 _SEAM = re.compile(r"(?<=[A-Za-z])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
-_UNIT = re.compile(
-    r"[ \u00a0]?(k|thousand|mio|million|m|mrd|billion|bn|万|億|亿|千|百万|만)?(?!\w)", re.IGNORECASE
-)
-_SCALES = {
-    "k": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "million": 1e6, "mrd": 1e9, "billion": 1e9, "bn": 1e9,
-    "千": 1e3, "万": 1e4, "만": 1e4, "百万": 1e6, "億": 1e8, "亿": 1e8,
-}  # fmt: skip
-_MONTH_NAMES = (
-    "jan; feb fév fev; mar mär mars; apr avr abr; may mai mag; jun juin giu; jul juil lug; aug aoû ago; "
-    "sep set; oct okt ott out; nov; dec dez déc dic"
-)
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split(";"), 1) for name in names.split()}
-_NUMBER_WORDS = (
-    "zero null zéro cero; one once eins eine einen un une uno una; two twice zwei deux dos due dois; "
-    "three drei trois tres tre três; four vier quatre cuatro quattro quatro; five fünf cinq cinco cinque; "
-    "six sechs seis sei; seven sieben sept siete sette sete; eight acht huit ocho otto oito; "
-    "nine neun neuf nueve nove; ten zehn dix diez dieci dez; eleven elf onze undici; "
-    "twelve dozen zwölf douze doce dodici doze"
-)
-_WORDS = {word: number for number, words in enumerate(_NUMBER_WORDS.split(";")) for word in words.split()}
-_HAN = {
-    "零": 0,
-    "一": 1,
-    "两": 2,
-    "兩": 2,
-    "二": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-    "十": 10,
-}
 _LONG = 400  # a longer value is only looked for, its neighbours are not
 _TRAIL = ".,;:!?)]}>…'\"*。，；：！？）」"
 
@@ -186,7 +153,7 @@ class Shown:
     @cached_property
     def measures(self) -> set[tuple[str, float]]:
         """Its times and sizes in one unit each."""
-        return {measure for match in _NUMBER.finditer(self.text) for measure in _measures(match)}
+        return {measure for match in NUMBER.finditer(self.text) for measure in measures_of(match)}
 
     @cached_property
     def starts(self) -> set[str]:
@@ -196,16 +163,16 @@ class Shown:
     @cached_property
     def numbers(self) -> set[float]:
         """What its numbers can mean, those in words too."""
-        text = _without_dates(_UUID.sub(" ", _HASH.sub(" ", _TIME.sub(" ", self.text))))
+        text = without_dates(_UUID.sub(" ", _HASH.sub(" ", _TIME.sub(" ", self.text))))
         alone = (
             match
-            for match in _NUMBER.finditer(text)
+            for match in NUMBER.finditer(text)
             if not _glued(text[match.start() - 1 : match.start()], "0")
         )
-        values = {value for match in alone for value in _values(match)}
+        values = {value for match in alone for value in values_of(match)}
         values |= {float(year) for year, _, _ in self.dates}
-        values |= {float(number) for word, number in _WORDS.items() if word in self.words}
-        return values | {float(_HAN[char]) for char in self.text if char in _HAN}
+        values |= {float(number) for word, number in NUMBER_WORDS.items() if word in self.words}
+        return values | {float(HAN[char]) for char in self.text if char in HAN}
 
     @cached_property
     def words(self) -> set[str]:
@@ -220,7 +187,7 @@ class Shown:
     @cached_property
     def dates(self) -> set[tuple[int, int, int]]:
         """Its days, whichever way they are written."""
-        return {date for _, dates in _dates(self.text) for date in dates}
+        return {date for _, dates in dates_of(self.text) for date in dates}
 
     @cached_property
     def hashes(self) -> set[str]:
@@ -267,10 +234,10 @@ def _missing(text: str, shown: Shown) -> Iterator[str]:
                 yield value
         text = pattern.sub(_blank_path if pattern is _PATH else " ", text)
         if pattern is _URL:
-            yield from (value for value, dates in _dates(text) if dates.isdisjoint(shown.dates))
-            text = _without_dates(text)
-    for match in _NUMBER.finditer(text):
-        if shown.numbers.isdisjoint(_values(match)) and shown.measures.isdisjoint(_measures(match)):
+            yield from (value for value, dates in dates_of(text) if dates.isdisjoint(shown.dates))
+            text = without_dates(text)
+    for match in NUMBER.finditer(text):
+        if shown.numbers.isdisjoint(values_of(match)) and shown.measures.isdisjoint(measures_of(match)):
             yield match[0]
 
 
@@ -361,10 +328,10 @@ def _has_name(value: str, shown: Shown) -> bool:
     squeezed = _squeezed(value)
     if squeezed in shown.names or shown.holds(value) or value.lower() in shown.lower:
         return True
-    match = _NUMBER.match(value)
+    match = NUMBER.match(value)
     unit = value[match.end() :] if match else ""
     if match and unit.isalpha() and len(unit) <= 12:
-        return any(number in shown.numbers for number in _values(match))
+        return any(number in shown.numbers for number in values_of(match))
     return squeezed in shown.squashed
 
 
@@ -431,76 +398,3 @@ _CHECKS = (
 
 def _squeezed(name: str) -> str:
     return name.replace("-", "").replace("_", "").lower()
-
-
-def _values(match: re.Match[str]) -> set[float]:
-    """Give what a number can mean: separators are read both ways, a scale behind it counts or not."""
-    text = re.sub(r"['’_\s]", "", match[0])
-    forms = {text.replace(",", ".")}
-    if _GROUPED.fullmatch(text):
-        forms |= {text.replace(",", ""), text.replace(".", "").replace(",", ".")}
-    values = set()
-    for form in forms:
-        try:
-            values.add(float(form))
-        except ValueError:
-            continue
-    unit = _UNIT.match(match.string, match.end())
-    scale = _SCALES.get((unit[1] or "").lower()) if unit else None
-    return values | {value * scale for value in values} if scale else values
-
-
-_MEASURE = re.compile(
-    r"[ \u00a0]?(?:(ms|milliseconds?|sec(?:onds?)?|s|min(?:utes?)?|minuten|hours?|h|days?|d|秒|"
-    r"分钟|分|小时|時間|초|분|시간)|"
-    r"([kmgt]i?b))(?![A-Za-z])",
-    re.IGNORECASE,
-)
-_SECONDS = {
-    "ms": 1e-3,
-    "mi": 60.0,
-    "h": 3600.0,
-    "d": 86400.0,
-    "s": 1.0,
-    "秒": 1.0,
-    "초": 1.0,
-    "分": 60.0,
-    "분": 60.0,
-}
-_SECONDS |= dict.fromkeys(("小", "時", "시"), 3600.0)
-
-
-def _measures(match: re.Match[str]) -> set[tuple[str, float]]:
-    """Give a number's time in seconds or size in bytes; a kilobyte has 1000 or 1024."""
-    unit = _MEASURE.match(match.string, match.end())
-    if unit is None:
-        return set()
-    values = _values(match)
-    if unit[2]:
-        power = "kmgt".index(unit[2][0].lower()) + 1
-        return {("size", round(value * base**power, 3)) for value in values for base in (1000, 1024)}
-    name = unit[1].lower()
-    key = "ms" if name.startswith(("ms", "milli")) else "mi" if name.startswith("mi") else name[0]
-    return {("time", round(value * _SECONDS[key], 6)) for value in values}
-
-
-def _dates(text: str) -> Iterator[tuple[str, set[tuple[int, int, int]]]]:
-    for match in _DATE.finditer(text):
-        yield match[0], {(int(match[1]), int(match[2]), int(match[3]))}
-    for match in _DAY_FIRST.finditer(text):
-        one, two, year = int(match[1]), int(match[2]), int(match[3])
-        yield match[0], {(year, one, two), (year, two, one)}
-    for match in _NAMED.finditer(text):
-        day, name, own = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
-        if month := _month(name):
-            yield match[0], {(int(own), month, int(day))}
-
-
-def _month(name: str) -> int:
-    return _MONTHS.get(name.lower()[:3], 0) or _MONTHS.get(name.lower()[:4], 0)
-
-
-def _without_dates(text: str) -> str:
-    for pattern in (_DATE, _DAY_FIRST):
-        text = pattern.sub(" ", text)
-    return _NAMED.sub(lambda match: " " if _month(match[2] or match[4]) else match[0], text)
