@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lamina.evaluation.corpora import Corpus
     from lamina.interfaces.cli.output import Output
 
-_KINDS = ("pipeline", "retrieval", "behaviour")
+_KINDS = ("pipeline", "retrieval", "consolidation", "behaviour")
 _BELONGS = {
     "sessions": "pipeline",
     "set": "retrieval",
@@ -28,6 +28,9 @@ _BELONGS = {
     "embedder": "retrieval",
     "half": "retrieval",
     "only": "behaviour",
+    "model": "consolidation",
+    "judge": "consolidation",
+    "at_once": "consolidation",
 }
 
 
@@ -37,12 +40,14 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         name,
         "Measure Lamina. `pipeline`: sessions become transcripts, transcripts memories, memories answers, "
         "beside plain full text search over the raw turns. `retrieval`: how much of the evidence of "
-        "questions the search finds, on Lamina's own set or on one that you have. `behaviour`: cases of "
+        "questions the search finds, on Lamina's own set or on one that you have. `consolidation`: what "
+        "becomes of sessions with known facts and known traps, with a model or without. `behaviour`: cases of "
         "ranking, freshness, forgetting, the card and workspaces that must hold.",
         examples=(
             "lamina eval retrieval",
             "lamina eval retrieval --locomo locomo10.json --json",
             "lamina eval pipeline sessions.json questions.json",
+            "lamina eval consolidation --model ollama/qwen3 --misses",
             "lamina eval behaviour",
         ),
     )
@@ -72,15 +77,35 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         "--half", metavar="0|1", type=int, choices=(0, 1), help="retrieval: every other question"
     )
     parser.add_argument(
-        "--misses", action="store_true", help="retrieval: list the questions that were missed"
+        "--misses",
+        action="store_true",
+        help="retrieval, consolidation: list what was missed or is not as it should be",
+    )
+    parser.add_argument(
+        "--model", metavar="ROUTE", help="consolidation: a route, `auto` or `none` (default: none)"
+    )
+    parser.add_argument(
+        "--judge", metavar="ROUTE", help="consolidation: a model that is asked whether entries say the facts"
+    )
+    parser.add_argument(
+        "--at-once",
+        action="store_true",
+        default=None,
+        help="consolidation: import all sessions together, not day by day",
     )
     parser.add_argument("--only", metavar="NAME", help="behaviour: one axis or case")
     options = parser.options(arguments)
     for option, kind in _BELONGS.items():
         if getattr(options, option) is not None and options.what != kind:
-            shown = option.upper() if option == "sessions" else f"--{option}"
+            shown = option.upper() if option == "sessions" else f"--{option.replace('_', '-')}"
             raise UsageError(f"{shown} belongs to `lamina eval {kind}`", f"`lamina {name} --help` shows how")
-    return {"pipeline": pipeline, "retrieval": retrieval, "behaviour": behaviour}[options.what](options, out)
+    measures = {
+        "pipeline": pipeline,
+        "retrieval": retrieval,
+        "consolidation": consolidation,
+        "behaviour": behaviour,
+    }
+    return measures[options.what](options, out)
 
 
 def pipeline(options: argparse.Namespace, out: Output) -> int:
@@ -142,6 +167,20 @@ def embedder_of(options: argparse.Namespace) -> Embedder | None:
     from lamina.embed.choose import choose
 
     return choose(options.embedder or "builtin", env=os.environ)
+
+
+def consolidation(options: argparse.Namespace, out: Output) -> int:
+    """Measure what becomes of sessions."""
+    from lamina.evaluation.consolidation import eval_consolidation, render_consolidation
+
+    result = eval_consolidation(
+        options.model or "none",
+        judge=options.judge,
+        at_once=bool(options.at_once),
+        progress=lambda done, of: out.progress(f"{done}/{of} days imported"),
+    )
+    out.result(result, render_consolidation(result, misses=options.misses))
+    return 0
 
 
 def behaviour(options: argparse.Namespace, out: Output) -> int:
