@@ -290,3 +290,15 @@ def test_many_bullets_of_one_session_are_told_apart_in_linear_time():
 
     cost(500)
     assert cost(8_000) < 6 * 4 * max(cost(2_000), 0.01)
+
+
+def test_a_correction_that_waits_for_a_person_names_what_it_would_replace(store: Store) -> None:
+    keep(store, note(bullet("environment", "The atlas server runs on port 8080."), session="s-1"))
+    consolidate(store, now=NOW)
+    fixed = bullet("correction", "The atlas server runs on port 9090, not 8080.", day=date(2026, 4, 3))
+    keep(store, note(fixed, session="s-2", day=3))
+    consolidate(store, now=NOW, review="all")
+    told = {each.entry.id: (each.entry.trust, each.entry.body) for each in store.entries(ATLAS)}
+    old = next(id_ for id_, (trust, _) in told.items() if trust == "approved")
+    (waits,) = (body for trust, body in told.values() if trust == "candidate")
+    assert waits.endswith(f"Conflicts with {old}.")

@@ -115,6 +115,17 @@ def state(opened: Opened) -> Json:
     }
 
 
+def trouble(opened: Opened) -> list[str]:
+    """Return what is wrong with the models that the settings name, and with the person's prices."""
+    from lamina.models import prices
+
+    given, routes = permitted(opened), opened.own["model_routes"]
+    named = [opened.own["model"].strip(), *([] if routes == "auto" else routes)]
+    found = {route: _problem(given, canonical(route)) for route in filter(None, named) if given is not None}
+    told = [f"the model {route} can't be asked: {problem}" for route, problem in found.items() if problem]
+    return [*told, *prices.load(opened.own.file.with_name("prices.toml")).problems]
+
+
 def listing(opened: Opened) -> Json:
     """Return the routes that were named and those that are found on this machine now, and how each did."""
     from lamina.formats.dates import render_time

@@ -47,20 +47,31 @@ def in_background(opened: Opened) -> Callable[[], bool] | None:
         return None
 
     def check() -> bool:
-        from lamina.memory import models
         from lamina.pipeline import refresh as stage
 
-        now, say = opened.clock(), opened.settings
+        say = opened.settings
         pace = stage.Pace(every_s=say["refresh_interval_s"], bytes=say["consolidate_bytes"])
-        if not stage.is_due(opened.store, now, pace.every_s) or models.waiting(opened):
+        if not is_due(opened):
             return False
         try:
-            stage.refresh(opened.store, asker=asker, now=now, pace=pace)
+            stage.refresh(opened.store, asker=asker, now=opened.clock(), pace=pace)
         except errors.Busy:
             return False  # another process is at it
         return True
 
     return check
+
+
+def is_due(opened: Opened) -> bool:
+    """Tell whether the tick would check stale entries now: with a model that rests it would not."""
+    from lamina.memory import models
+    from lamina.pipeline import refresh as stage
+
+    if opened.asker is None or not stage.is_due(
+        opened.store, opened.clock(), opened.settings["refresh_interval_s"]
+    ):
+        return False
+    return not models.waiting(opened)
 
 
 def rerank(opened: Opened, found: Found) -> Found:

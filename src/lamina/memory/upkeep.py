@@ -54,6 +54,7 @@ class Upkeep(Sessions):
             return {"ran": []}
         if dry_run:
             due = status.due(self.store, self._at.clock(), self._at.cadence())
+            due += ["refresh"] if refreshing.is_due(self._at) else []
             return {"ran": [*due, "vectors"] if finding.is_due(self._at) else due}
         ran = forgetting.finish(self._at)
         ran += tick.tick(
@@ -69,14 +70,14 @@ class Upkeep(Sessions):
 
     def doctor(self, *, fix: bool = False) -> Rows:
         """Check everything that can be wrong; with `fix`, make derived data anew."""
-        from lamina.memory import finding
+        from lamina.memory import finding, models
         from lamina.pipeline import doctor
 
         if not self.exists:
             return [doctor.nothing(self.root)._asdict()]
         derived = doctor.Derived(self.check_index, self.rebuild_index)
         findings = doctor.examine(self.store, self._at.clock(), derived, fix=fix)
-        told = doctor.told([*self.warnings, *finding.trouble(self._at)])
+        told = doctor.told([*self.warnings, *finding.trouble(self._at), *models.trouble(self._at)])
         return [each._asdict() for each in [*told, *findings]]
 
     def rebuild_index(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lamina.formats.frozen import NamedTuple
@@ -48,10 +48,24 @@ class OpenAI:
 
     def ask(self, prompt: Prompt, *, within_s: float = TIMEOUT_S) -> Reply:
         """Send the prompt. A parameter that the endpoint refuses by name is changed or dropped, once each."""
-        from lamina.models import exchange, refusal
+        from time import monotonic
+
+        from lamina.models import refusal
 
         refusal.check_key(self.endpoint)  # before the client is loaded, which takes a second and more
-        talk = self._talk(self.shape, frozenset())
+        until = monotonic() + within_s
+        reply = self._ask(prompt, self.shape, within_s)
+        if reply.text or not (self.shape.grammar and prompt.grammar):
+            return reply
+        # Where the template opens a thought by itself, what the grammar held to is taken for thinking.
+        again = self._ask(prompt, self.shape._replace(grammar=False), max(0.01, until - monotonic()))
+        asked, answered = reply.tokens_in + again.tokens_in, reply.tokens_out + again.tokens_out
+        return replace(again, tokens_in=asked, tokens_out=answered)
+
+    def _ask(self, prompt: Prompt, shape: Shape, within_s: float) -> Reply:
+        from lamina.models import exchange
+
+        talk = self._talk(shape, frozenset())
         return exchange.ask(
             self.endpoint, prompt, talk, env=self.env, within_s=within_s, silence_s=self.silence_s
         )
@@ -68,12 +82,8 @@ class OpenAI:
             named = _named(refused, shape)
             if not named or named in tried:
                 return None
-            other = (
-                shape._replace(usage=False)
-                if named == "usage"
-                else shape._replace(limit=_LIMITS[shape.limit])
-            )
-            return self._talk(other, tried | {named})
+            change: dict[str, Any] = {"limit": _LIMITS[shape.limit]} if named == "limit" else {named: False}
+            return self._talk(shape._replace(**change), tried | {named})
 
         return Talk(stream, (OpenAIError,), again)
 
@@ -149,10 +159,12 @@ def _count(value: Any) -> int | None:
 
 
 def _named(refused: Refused, shape: Shape) -> str:
-    """Tell which parameter a refusal names: "limit", "usage", or "" for none that can be changed."""
+    """Tell which parameter a refusal names: limit, usage, grammar, or "" for none that can be changed."""
     if refused.status not in (400, 422):
         return ""
     body = refused.body.decode("utf-8", "replace")
     if shape.usage and ("stream_options" in body or "include_usage" in body):
         return "usage"
+    if shape.grammar and "grammar" in body:
+        return "grammar"
     return "limit" if "max_tokens" in body or "max_completion_tokens" in body else ""

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from lamina.formats.entry import Entry, with_field
+from lamina.formats.entry import Draft, Entry, with_field
 from lamina.formats.hashing import entry_hash
 from lamina.formats.note import Note
 from lamina.formats.scope import Scope
+from lamina.pipeline.changes import conflicting
 from lamina.pipeline.drafts import Planned, day_of, plan, scope_of
 from lamina.pipeline.earlier import LAYERS_WRITTEN, Earlier, Past
 from lamina.store import notes
@@ -28,6 +29,7 @@ __all__ = ["LAYERS_WRITTEN", "Consolidated", "Review", "consolidate", "file_away
 Review = str | Callable[[Note], str]
 """The setting `review`: one for all notes, or what says it of each (projects may be stricter)."""
 
+_TURNING = ("correction", "decision")
 _BATCH = 32  # notes whose entries are written together: a topic's file is written once for all of them
 
 
@@ -112,8 +114,8 @@ def _one(batch: Writing, each: NoteFile, seen: dict[Scope, Earlier], done: Conso
     earlier = seen[scope]
     graves = Graves.load(batch.store, scope)
     for planned in plan(note, earlier.until(day_of(note)), own=earlier.own(note.session), review=review):
-        draft = planned.draft
-        if graves.refusal(draft.heading, draft.body) is not None:
+        draft = _beside(planned, earlier)
+        if graves.refusal(planned.draft.heading, planned.draft.body) is not None:
             done.refused += 1
         elif batch.known(draft.scope, entry_hash(draft.heading, draft.body)) is not None:
             done.known += 1
@@ -127,12 +129,19 @@ def _one(batch: Writing, each: NoteFile, seen: dict[Scope, Earlier], done: Conso
             earlier.add(draft, id_, note.session)
 
 
-def _ended(planned: Planned, earlier: Earlier) -> Sequence[Past]:
-    """Give the entries that a new one puts out of force."""
+def _beside(planned: Planned, earlier: Earlier) -> Draft:
+    """Let what waits for a person name the entry that it would replace."""
     draft = planned.draft
-    replaced = None
-    if planned.label in ("correction", "decision") and draft.trust == "approved":
-        replaced = earlier.replaced(draft)
+    replaced = earlier.replaced(draft) if draft.trust == "candidate" and planned.label in _TURNING else None
+    return draft if replaced is None else conflicting(draft, replaced.id)
+
+
+def _ended(planned: Planned, earlier: Earlier) -> Sequence[Past]:
+    """Give the entries that a new one puts out of force; what waits for a person ends none."""
+    draft = planned.draft
+    if draft.trust == "candidate":
+        return ()
+    replaced = earlier.replaced(draft) if planned.label in _TURNING else None
     closed = earlier.closed(draft)
     return [*closed, *([replaced] if replaced is not None and replaced not in closed else [])]
 

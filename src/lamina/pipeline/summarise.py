@@ -20,7 +20,7 @@ from lamina.pipeline.checks.hedges import hardened, hedged
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import Passage, passages_of, support
 from lamina.pipeline.ground import Shown, inventions
-from lamina.pipeline.prompts import load
+from lamina.pipeline.prompts import grammar, load
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits, Material, Turn, clip
 
@@ -112,7 +112,8 @@ def prompt_for(session: Session, material: Material, limits: Limits) -> Prompt:
     lines = [line for turn in material.turns for line in _lines(turn)]
     while lines and sum(_size(line) + 1 for line in lines) > room:
         del lines[0]
-    return Prompt(system, "\n".join([*head, *lines, *tail]), tokens=_REPLY_TOKENS)
+    held = grammar("summarise", bullets=str(max(1, limits.bullets)))
+    return Prompt(system, "\n".join([*head, *lines, *tail]), tokens=_REPLY_TOKENS, grammar=held)
 
 
 def _size(text: str) -> int:

@@ -16,10 +16,11 @@ from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope, parse_scope
 from lamina.formats.slug import heading_of
 from lamina.formats.source import SessionRef
-from lamina.pipeline.changes import Revision, filed
+from lamina.pipeline.changes import Revision, filed, without_conflict
 from lamina.pipeline.checks.hedges import hardened, hedged
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import Support, support
+from lamina.pipeline.consolidation.endings import ends
 from lamina.pipeline.exchanges import terms
 from lamina.pipeline.ground import Shown, doubts, inventions
 from lamina.pipeline.redact import redact
@@ -141,18 +142,24 @@ def topic_of(said: str, part: Part, heading: str) -> str:
 
 
 def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
-    """Make the new words that a reply gives an entry; raises Unfit where they are not about it or older."""
-    text, old = redact(change.text).text, content_of(entry.heading, entry.body)
+    """Make the new words that a reply gives an entry.
+
+    Raises Unfit where they are not about it or older, and where they turn the old words round though the note
+    does not.
+    """
+    text, old = redact(change.text).text, _content(entry)
     proof = prove(part, text, also=old)
     if not _about(text, old, _SHARED):
         raise Unfit("about something else")
+    if turned(text, [old, *(each.text for each in part.shown.bullets)]):
+        raise Unfit("turned round")
     _later(proof.day, entry)
     return Revision(text, str(proof.ref), proof.evidence, proof.day), proof
 
 
 def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
-    """Check the reason for which a reply ends an entry; raises Unfit where its note does not speak of it."""
-    reason, old = redact(change.text).text, content_of(entry.heading, entry.body)
+    """Check the reason for which a reply ends an entry; raises Unfit where its note says nothing against it."""
+    reason, old = redact(change.text).text, _content(entry)
     if hedged(reason):
         raise Unfit("settled a doubt")
     if not _about("\n".join(each.text for each in part.passages), old, _ENDED):
@@ -162,6 +169,8 @@ def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof
     found = support(f"{reason}\n{old}", part.passages)
     if found is None:
         raise Unfit("unsupported")
+    if not ends([each.text for each in part.passages], old, day=part.day):
+        raise Unfit("not ended by what was said")
     ref = SessionRef(part.file.note.host, part.file.note.session, found.first, found.last)
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
     proof = Proof(
@@ -177,6 +186,11 @@ def change_trust(proof: Proof, located: Located, review: str) -> str:
         layer=located.layer, label=proof.label, everywhere=located.scope.key is None,
         who=proof.found.who, review=review,
     )  # fmt: skip
+
+
+def _content(entry: Entry) -> str:
+    """Give what an entry says; the line that names a conflict is the program's own."""
+    return content_of(entry.heading, without_conflict(entry.body))
 
 
 def _later(day: date, entry: Entry) -> None:

@@ -15,7 +15,7 @@ from lamina.pipeline.checks.support import Passage, passages_of_note
 from lamina.pipeline.drafts import day_of, scope_of
 from lamina.pipeline.filters import IN_FORCE
 from lamina.pipeline.ground import Shown
-from lamina.pipeline.prompts import load
+from lamina.pipeline.prompts import grammar, load, one_of
 from lamina.pipeline.relevance import clip
 from lamina.store.notes import NoteFile
 from lamina.store.store import Located, Store
@@ -159,8 +159,21 @@ def sheet_of(store: Store, parts: Sequence[Part], bounds: Bounds, nearest: Neare
         entries[located.entry.id] = located
         lines.append(line)
     shown = "\n".join(["EXISTING ENTRIES", *(lines or ["(none)"]), "", "NOTES", told])
-    prompt = Prompt(load("consolidate"), f"BEGIN\n{shown}\nEND")
+    prompt = Prompt(load("consolidate"), f"BEGIN\n{shown}\nEND", grammar=_grammar(parts, entries))
     return Sheet(prompt, {part.name: part for part in parts}, entries)
+
+
+def _grammar(parts: Sequence[Part], entries: Iterable[str]) -> str:
+    """Write the grammar of a reply: it names no note and no entry but those that are shown."""
+    ids = tuple(entries)
+    scopes = dict.fromkeys(["global", *(part.scope.name for part in parts)])
+    return grammar(
+        "consolidate",
+        lines="fact | change | done" if ids else "fact | done",
+        notes=one_of(tuple(part.name for part in parts)),
+        scopes=one_of(tuple(scopes)),
+        ids=one_of(ids or ("none",)),
+    )
 
 
 def entry_line(located: Located) -> str:
