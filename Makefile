@@ -8,10 +8,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test check bench bench-million peers docs lock clean
+.PHONY: help demo test test-model check bench bench-million peers docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
+	@echo "make test-model  ask a real, very small model, which is downloaded (130 MB)"
 	@echo "make check   style, types and import contracts"
 	@echo "make bench   measure speed, as ratios to this machine"
 	@echo "make bench-million   the same with a million entries (a quarter of an hour and more)"
@@ -35,6 +36,9 @@ demo: $(VENV)/run.ok
 
 test: $(VENV)/dev.ok
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-model: $(VENV)/dev.ok
+	@$(BIN)/python -m pytest -m model tests/models/test_small.py $(ARGS)
 
 check: $(VENV)/dev.ok
 	@$(BIN)/ruff check .
