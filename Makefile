@@ -8,13 +8,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test test-model check bench bench-million peers docs lock clean
+.PHONY: help demo test test-model check bench bench-week bench-million peers docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make test-model  ask a real, very small model, which is downloaded (130 MB)"
 	@echo "make check   style, types and import contracts"
 	@echo "make bench   measure speed, as ratios to this machine"
+	@echo "make bench-week   count what a week of work asks of a model, and what is saved"
 	@echo "make bench-million   the same with a million entries (a quarter of an hour and more)"
 	@echo "make peers   measure search beside other tools, which it installs (a quarter of an hour)"
 	@echo "make docs    write the generated pages of docs/ anew"
@@ -48,6 +49,9 @@ check: $(VENV)/dev.ok
 
 bench: $(VENV)/dev.ok
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-week: $(VENV)/dev.ok
+	@$(BIN)/python -m benchmarks.week $(ARGS)
 
 bench-million: $(VENV)/dev.ok
 	@$(BIN)/python -m benchmarks.million $(ARGS)
