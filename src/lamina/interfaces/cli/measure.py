@@ -41,8 +41,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         "Measure Lamina. `pipeline`: sessions become transcripts, transcripts memories, memories answers, "
         "beside plain full text search over the raw turns. `retrieval`: how much of the evidence of "
         "questions the search finds, on Lamina's own set or on one that you have. `consolidation`: what "
-        "becomes of sessions with known facts and known traps, with or without a model. `behaviour`: cases of "
-        "ranking, freshness, forgetting, the card and workspaces that must hold.",
+        "becomes of sessions with known facts and known traps, with or without a model. `behaviour`: cases "
+        "of ranking, freshness, forgetting, the card and workspaces that must hold.",
         examples=(
             "lamina eval retrieval",
             "lamina eval retrieval --locomo locomo10.json --json",

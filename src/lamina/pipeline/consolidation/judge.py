@@ -19,8 +19,9 @@ from lamina.formats.source import SessionRef
 from lamina.pipeline.changes import Revision, filed, without_conflict
 from lamina.pipeline.checks.hedges import hardened, hedged
 from lamina.pipeline.checks.polarity import turned
-from lamina.pipeline.checks.support import Support, support
+from lamina.pipeline.checks.support import FIRM, LEAST, Support, support
 from lamina.pipeline.consolidation.endings import ends
+from lamina.pipeline.drafts import layer_of
 from lamina.pipeline.exchanges import terms
 from lamina.pipeline.ground import Shown, doubts, inventions
 from lamina.pipeline.redact import redact
@@ -42,18 +43,27 @@ _SETTLED = frozenset({"decisions", "learnings", "procedural"})
 _TOPIC_WORDS = 8
 
 
+INVENTED, UNSUPPORTED, SETTLED, TURNED = "invented", "unsupported", "settled a doubt", "turned round"
+WRONG = frozenset({INVENTED, UNSUPPORTED, SETTLED, TURNED})
+"""Reasons for which a reply is at fault, so that its word that a note is done does not count."""
+
+
 class Unfit(Exception):
     """What was said may not be kept; the message is the reason, in one word or two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Where a text comes from: the support found in a note, the day, the label of what supports it."""
+    """Where a text comes from: the support found in a note, the day, the label of what supports it.
+
+    `weak`: the note carries little of the text, or names nobody for it, or the text names what it does not.
+    """
 
     found: Support
     day: date
     label: str
     ref: SessionRef
+    weak: bool = False
 
     @property
     def evidence(self) -> str:
@@ -67,20 +77,27 @@ def prove(part: Part, text: str, *, also: str = "") -> Proof:
     Raises Unfit for an invention, for what nothing in the note supports, for a doubt made a fact and for a
     denial turned round.
     """
-    if inventions(text, part.grounds if not also else Shown(f"{part.text}\n{also}")):
-        raise Unfit("invented")
+    grounds = Shown(f"{part.text}\n{also}") if also else part.grounds
+    if inventions(text, grounds):
+        raise Unfit(INVENTED)
     found = support(text, part.passages)
-    if found is None:
-        raise Unfit("unsupported")
+    strange = bool(doubts(text, grounds))
+    if found is None or found.share < (FIRM if strange else LEAST):
+        raise Unfit(UNSUPPORTED)
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
     if hardened(text, "\n".join(each.text for each in bullets)):
-        raise Unfit("settled a doubt")
+        raise Unfit(SETTLED)
     if turned(text, [each.text for each in bullets]):
-        raise Unfit("turned round")
-    days = [each.day for each in bullets if each.day]
+        raise Unfit(TURNED)
+    weak = strange or found.share < FIRM or not any(each.quote for each in bullets)
+    return _proof(part, found, bullets, weak=weak)
+
+
+def _proof(part: Part, found: Support, bullets: list[Bullet], *, weak: bool) -> Proof:
     note = part.file.note
     ref = SessionRef(note.host, note.session, found.first, found.last)
-    return Proof(found, max(days, default=part.day), _label(bullets), ref)
+    day = max((each.day for each in bullets if each.day), default=part.day)
+    return Proof(found, day, _label(bullets), ref, weak)
 
 
 def _label(bullets: list[Bullet]) -> str:
@@ -100,11 +117,8 @@ def draft_of(fact: Fact, part: Part, *, keys: Collection[str], review: Callable[
     layer = fact.layer
     if LAYERS[layer].workspace_only and scope.key is None:
         layer = "semantic"
-    trust = trust_of(
-        layer=layer, label=proof.label, everywhere=scope.key is None,
-        who=proof.found.who, review=review(part.file.note),
-    )  # fmt: skip
-    unsure = foreign or (layer in _SETTLED and hedged(text)) or bool(doubts(text, part.grounds))
+    trust = _trust(proof, text, layer=layer, everywhere=scope.key is None, review=review(part.file.note))
+    trust = "candidate" if foreign else trust
     heading, body = filed(layer, text, proof.day)
     return Draft(
         heading,
@@ -117,9 +131,9 @@ def draft_of(fact: Fact, part: Part, *, keys: Collection[str], review: Callable[
         source=str(proof.ref),
         evidence=proof.evidence,
         volatility=fact.volatility,
-        trust="candidate" if unsure else trust,
+        trust=trust,
         branch=(part.file.note.branch or None) if scope == part.scope else None,
-        replaces=layer == "codebase" and not unsure and trust == "approved",
+        replaces=layer == "codebase" and trust == "approved",
     )
 
 
@@ -152,40 +166,46 @@ def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Pro
     if not _about(text, old, _SHARED):
         raise Unfit("about something else")
     if turned(text, [old, *(each.text for each in part.shown.bullets)]):
-        raise Unfit("turned round")
+        raise Unfit(TURNED)
     _later(proof.day, entry)
     return Revision(text, str(proof.ref), proof.evidence, proof.day), proof
 
 
 def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
-    """Check the reason for which a reply ends an entry; raises Unfit where its note says nothing against it."""
+    """Check the reason for which a reply ends an entry; raises Unfit if its note says nothing against it."""
     reason, old = redact(change.text).text, _content(entry)
     if hedged(reason):
-        raise Unfit("settled a doubt")
+        raise Unfit(SETTLED)
     if not _about("\n".join(each.text for each in part.passages), old, _ENDED):
         raise Unfit("about something else")
     if inventions(reason, Shown(f"{part.text}\n{old}\n{entry.id}")):
-        raise Unfit("invented")
+        raise Unfit(INVENTED)
     found = support(f"{reason}\n{old}", part.passages)
     if found is None:
-        raise Unfit("unsupported")
+        raise Unfit(UNSUPPORTED)
     if not ends([each.text for each in part.passages], old, day=part.day):
         raise Unfit("not ended by what was said")
-    ref = SessionRef(part.file.note.host, part.file.note.session, found.first, found.last)
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
-    proof = Proof(
-        found, max((each.day for each in bullets if each.day), default=part.day), _label(bullets), ref
-    )
+    proof = _proof(part, found, bullets, weak=not any(each.quote for each in bullets))
     _later(proof.day, entry)
     return Revision(reason, str(ref), proof.evidence, proof.day), proof
 
 
-def change_trust(proof: Proof, located: Located, review: str) -> str:
+def change_trust(proof: Proof, text: str, located: Located, review: str) -> str:
     """Say how far a change of an entry may be trusted."""
-    return trust_of(
-        layer=located.layer, label=proof.label, everywhere=located.scope.key is None,
-        who=proof.found.who, review=review,
-    )  # fmt: skip
+    everywhere = located.scope.key is None
+    return _trust(proof, text, layer=located.layer, everywhere=everywhere, review=review)
+
+
+def _trust(proof: Proof, text: str, *, layer: str, everywhere: bool, review: str) -> str:
+    """Say how far a text may be trusted: a weakly proven one, and a doubt about what is settled, never is.
+
+    What a model calls a learning counts as a preference where the note does not call it one.
+    """
+    if proof.weak or (layer in _SETTLED and hedged(text)):
+        return "candidate"
+    label = "preference" if layer == "learnings" and layer_of(proof.label) != layer else proof.label
+    return trust_of(layer=layer, label=label, everywhere=everywhere, who=proof.found.who, review=review)
 
 
 def _content(entry: Entry) -> str:
