@@ -109,7 +109,7 @@ def _ended_by(fact: Fact, chain: Chain, talk: Talk, shown: Sequence[Shown]) -> s
 _TURNS = (
     (" must ", " must not "), ("Always ", "Never "), ("never by hand", "always by hand"),
     ("not to local storage", "to local storage"), (" muss ", " muss nicht "), ("niemals ", "immer "),
-    ("必须", "不必"), ("不用 Java", "用 Java"), ("必ず", "決して"), ("使わない", "使う"), ("쓰지 않", "쓰"),
+    ("必须", "不必"), ("不用 Java", "用 Java"), ("しなければならない", "しなくてよい"), ("使わない", "使う"), ("쓰지 않는다", "쓴다"),
     ("not in React", "also in React"), ("immer auf", "nie auf"), ("항상", "절대"),
 )  # fmt: skip
 _HARDENED = {

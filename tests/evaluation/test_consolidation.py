@@ -9,11 +9,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from tests.evaluation.models import honest
-from tests.models.scripted import Script, scripted
+from tests.evaluation.models import honest, liar
+from tests.models.scripted import Request, Say, Script, scripted
 
-from lamina.errors import BadInput
-from lamina.evaluation.consolidation import eval_consolidation, render_consolidation
+from lamina.errors import BadInput, BadSetting, NoModelAnswered
+from lamina.evaluation.consolidation import eval_consolidation, measured, render_consolidation
 from lamina.evaluation.consolidation.cases import (
     Anchors,
     Chain,
@@ -23,9 +23,9 @@ from lamina.evaluation.consolidation.cases import (
     load_chains,
     parse_chains,
 )
-from lamina.evaluation.consolidation.judge import Remembered, judge_entries
+from lamina.evaluation.consolidation.judge import Remembered, judge_entries, remembered
 from lamina.evaluation.consolidation.report import figures
-from lamina.evaluation.consolidation.scene import transcript, uuid_named
+from lamina.evaluation.consolidation.scene import Scene, staged, transcript, uuid_named, waves
 from lamina.hosts.tape import Said
 
 CHAINS = load_chains()
@@ -228,3 +228,115 @@ def test_an_honest_model_keeps_the_facts_and_ends_what_ended(env: dict[str, str]
     assert row["ended"]["rightly"] == row["ended"]["facts"]
     assert row["calls"]["by_purpose"]["summarise"]["calls"] >= 24
     assert row["waits"] == []
+
+
+FIRST = date(2026, 9, 7)
+
+
+def until(day: date, *, after: bool) -> list[Chain]:
+    """Give the chains with their sessions up to a day, or those after it."""
+    return [
+        replace(each, talks=tuple(talk for talk in each.talks if (talk.day > day) is after))
+        for each in CHAINS
+    ]
+
+
+def test_a_liar_invents_nothing_ends_nothing_and_falls_into_no_trap(env: dict[str, str]) -> None:
+    now = [honest(CHAINS)]
+
+    def answer(request: Request) -> Say:
+        return now[0](request)
+
+    with scripted(answer) as server:
+        asked = env | {"LAMINA_MODEL_BASE_URL": f"{server.url}/v1"}
+        with staged(asked) as scene:
+            scene.play(until(FIRST, after=False), "llamacpp/scripted")
+            before = in_force(scene)
+            now[0] = liar(CHAINS)
+            scene.play(until(FIRST, after=True), "llamacpp/scripted")
+            row = measured(scene, CHAINS, "llamacpp/scripted")
+            after = in_force(scene)
+    assert row["inventions"] == 0
+    fallen = [each for each in row["misses"] if each["what"].startswith("trap")]
+    assert {each["trust"] for each in fallen} <= {"candidate"}  # nothing but what waits for a person
+    assert row["traps"]["fallen"] == row["traps"]["waiting"]
+    ended = {before[id_].text.split("\n")[0] for id_ in before.keys() - after.keys()}
+    assert ended <= GROUNDED, ended - GROUNDED
+    assert len(before) >= 15
+
+
+GROUNDED = {
+    "The booking service must answer on port 7311",
+    "Staging runs in eu-west-3",
+    "Die Sicherung muss um 02:30 Uhr starten",
+    "Use SQLite for the bookings",
+    "The harvest lists must go to IndexedDB, not to local storage",
+    "Der Flight Controller muss mit 400 Hz laufen, sonst wird der Regelkreis instabil",
+}
+"""What the later sessions say the end of, so that whoever ends it is right."""
+
+
+def in_force(scene: Scene) -> dict[str, Remembered]:
+    found = map(remembered, scene.memory.store.entries())
+    return {each.id: each for each in found if each.in_force}
+
+
+# --- the judge, and what can't be asked -------------------------------------------------------------
+
+
+def test_a_judge_adds_a_column_and_changes_no_figure(env: dict[str, str]) -> None:
+    def answer(request: Request) -> Say:
+        return Say("No." if "make check" in request.text else "Yes, it says so.")
+
+    one = chains("harbor-database")
+    plain = eval_consolidation(chains=one, env=env)
+    with scripted(answer) as server:
+        asked = env | {"LAMINA_MODEL_BASE_URL": f"{server.url}/v1"}
+        told = eval_consolidation(chains=one, env=asked, judge="custom/scripted")
+        questions = len(server.asked)
+    assert 0 < told["judge"] < 100
+    assert told["by_kind"]["preference"]["judge"] == 0
+    assert told["calls"]["by_purpose"]["judge"]["calls"] == told["calls"]["n"] == questions == told["facts"]
+    assert {key: told[key] for key in ("kept", "misses", "traps", "ended")} == {
+        key: plain[key] for key in ("kept", "misses", "traps", "ended")
+    }
+    assert "judge" in render_consolidation(told)
+
+
+def test_a_name_that_is_no_route_is_told_before_the_work(env: dict[str, str]) -> None:
+    with pytest.raises(BadSetting):
+        eval_consolidation("nowhere", env=env)
+    with pytest.raises(NoModelAnswered, match="no model is permitted"):
+        eval_consolidation("auto", env=env)
+
+
+def test_a_model_that_is_not_there_leaves_the_sessions_waiting_and_says_so(env: dict[str, str]) -> None:
+    with scripted(Say("out of order", status=503)) as server:
+        asked = env | {"LAMINA_MODEL_BASE_URL": f"{server.url}/v1", "LAMINA_MODEL_TIMEOUT_S": "2"}
+        one = [replace(each, talks=each.talks[:1]) for each in chains("onsen-yoyaku")]
+        row = eval_consolidation("custom/scripted", chains=one, env=asked)
+    assert row["waits"]
+    assert (row["kept"], row["entries"]["approved"]) == (0, 0)
+    assert "waited: " in render_consolidation(row)
+
+
+def test_nothing_of_the_person_is_read_or_written_but_what_is_said_of_models(env: dict[str, str]) -> None:
+    home = Path(env["HOME"])
+    more = env | {"LAMINA_REVIEW": "all", "LAMINA_OFF": "1", "LAMINA_ROOT": str(home / "own")}
+    one = [replace(each, talks=each.talks[:1]) for each in chains("onsen-yoyaku")]
+    row = eval_consolidation(chains=one, env=more)
+    assert row["entries"]["approved"] > 0
+    assert list(home.iterdir()) == []
+
+
+def test_all_at_once_is_one_day(env: dict[str, str]) -> None:
+    assert len(waves(CHAINS, at_once=True)) == 1
+    assert len(waves(CHAINS)) > 10
+
+
+def test_the_command_prints_the_figures(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    from lamina.interfaces.cli.main import main
+
+    assert main(["eval", "consolidation", "--only", "x"]) == 2
+    assert main(["eval", "retrieval", "--at-once"]) == 2
+    assert "--at-once belongs to `lamina eval consolidation`" in capsys.readouterr().err
