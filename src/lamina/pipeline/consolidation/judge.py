@@ -188,7 +188,7 @@ def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
     proof = _proof(part, found, bullets, weak=not any(each.quote for each in bullets))
     _later(proof.day, entry)
-    return Revision(reason, str(ref), proof.evidence, proof.day), proof
+    return Revision(reason, str(proof.ref), proof.evidence, proof.day), proof
 
 
 def change_trust(proof: Proof, text: str, located: Located, review: str) -> str:
