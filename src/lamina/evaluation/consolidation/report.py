@@ -81,8 +81,8 @@ def misses(judged: Judged) -> Iterator[Json]:
     for fell in judged.fallen:
         kind = fell.trap.kind
         yield _miss(f"trap: {kind}", fell.entry, " + ".join(map("|".join, fell.trap.anchors.all)))
-    for each in judged.verdicts:
-        yield from _missed(each)
+    for verdict in judged.verdicts:
+        yield from _missed(verdict)
 
 
 def _missed(each: Verdict) -> Iterator[Json]:
