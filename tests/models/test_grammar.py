@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.gbnf import compiled
 from tests.models.scripted import Say, scripted
+from tests.pipeline.scripted import Script
 
 from lamina.errors import ModelFailed
 from lamina.formats.bullet import Bullet
@@ -18,7 +19,7 @@ from lamina.formats.reply import parse_reply
 from lamina.formats.summary import parse_summary
 from lamina.models.base import Prompt
 from lamina.models.choose import model_for
-from lamina.pipeline.consolidation.sheet import Bounds, parts_of, sheet_of
+from lamina.pipeline.consolidation.run import consolidate_with
 from lamina.pipeline.prompts import grammar, load, one_of
 from lamina.store import notes
 from lamina.store.store import Store
@@ -109,8 +110,10 @@ def test_a_consolidation_is_held_to_the_notes_that_are_shown(tmp_path):
             notes.save(
                 batch, Note(name, "codex", "workspace:shop", "/w", 0, 4, NOW, NOW, sections=(section,))
             )
-    (parts,) = parts_of(notes.pending(store), Bounds())
-    held = compiled(sheet_of(store, parts, Bounds(), lambda _text, _scope: []).prompt.grammar)
+    script = Script("DONE codex_s-1\nDONE codex_s-2")
+    consolidate_with(store, script, now=NOW, neighbours=lambda: lambda _text, _scope: [])
+    ((_, prompt),) = script.asked
+    held = compiled(prompt.grammar)
     assert held.fullmatch(
         "- [codex_s-1 | workspace:shop | semantic | 3 | stable] Port :: 8080\nDONE codex_s-2\n"
     )
