@@ -17,8 +17,10 @@ from lamina.formats.entry import Draft, with_field
 from lamina.formats.note import Note, Section
 from lamina.formats.scope import Scope
 from lamina.models.base import Reply
+from lamina.pipeline import changes
 from lamina.pipeline.consolidation.run import consolidate_with
 from lamina.pipeline.consolidation.sheet import Bounds
+from lamina.pipeline.ground import inventions
 from lamina.store import notes
 from lamina.store.store import Store
 from lamina.store.tombstones import bury
@@ -363,20 +365,121 @@ def test_what_is_known_is_confirmed_and_not_written_twice(store: Store) -> None:
     assert store.find(old).entry.verified == date(2026, 4, 2)
 
 
-def test_forgotten_content_is_refused_and_the_note_is_handled(store: Store) -> None:
-    old = put(store, "The shop's server listens on port 8080.")
+def bury_words(store: Store, text: str) -> str:
+    old = put(store, text)
     with store.writing(label="forget", at=NOW) as batch:
         entry = batch.find(old)
         bury(batch, SHOP, entry, reason="wrong")
         batch.change(old, lambda each: with_field(each, "Status", "forgotten 2026-04-30"))
+    return old
+
+
+def test_forgotten_content_is_shown_to_no_model_and_the_note_is_handled(store: Store) -> None:
+    old = bury_words(store, "The shop's server listens on port 8080.")
     keep(store, note(PORT))
+    script = Script(
+        f"- [{ONE} | workspace:shop | semantic | 3] Server :: The shop's server listens on port 8080.\nDONE {ONE}"
+    )
+    done = run(store, script)
+    assert (list(held(store)), script.asked, done.notes) == ([old], [], 1)
+
+
+def test_what_was_forgotten_is_refused_though_a_model_words_it_anew(store: Store) -> None:
+    old = bury_words(store, "The shop's server listens on port 8080.")
+    keep(store, note(CHOICE, bullet("Port 8080 of the shop's server is what the monitor probes.", at=20)))
     done = run(
         store,
         Script(
-            f"- [{ONE} | workspace:shop | semantic | 3] Server :: The shop's server listens on port 8080.\nDONE {ONE}"
+            f"- [{ONE} | workspace:shop | semantic | 3] Server :: The shop's server listens on the port 8080.\nDONE {ONE}"
         ),
     )
-    assert (list(held(store)), done.refused, done.notes) == ([old], 1, 1)
+    assert (list(held(store)), done.refused) == ([old], 1)
+
+
+# --- what may take an entry out of force
+
+
+def test_a_doubt_and_a_name_that_nobody_said_change_no_settled_entry(store: Store) -> None:
+    old = put(store, "Use Postgres for the order queue.", topic="Order queue", layer="decisions")
+    keep(
+        store,
+        note(
+            bullet(
+                "Maybe we should use MySQL for the order queue, it is what the platform team knows.",
+                "decision",
+            )
+        ),
+    )
+    run(store, Script(f"UPDATE [{ONE}] {old} :: Maybe use MySQL for the order queue.\nDONE {ONE}"))
+    assert held(store)[old] == (
+        "Use Postgres for the order queue | Use Postgres for the order queue.",
+        "approved",
+    )
+    run(store, Script(f"UPDATE [{ONE}] {old} :: Use Kafka for the order queue.\nDONE {ONE}"))
+    assert held(store)[old][1] == "approved"
+    assert not [said for said, trust in held(store).values() if "Kafka" in said and trust == "approved"]
+
+
+def test_a_note_of_another_workspace_overwrites_nothing_here(store: Store) -> None:
+    old = put(store, "The shop's server listens on port 3000.")
+    keep(store, note(PORT, workspace="workspace:docs"))
+
+    def everything(_text: str, _scope: Scope):
+        return [old]
+
+    consolidate_with(
+        store, Script(f"UPDATE [{ONE}] {old} :: The shop's server listens on port 8080.\nDONE {ONE}"),
+        now=NOW, neighbours=lambda: everything,
+    )  # fmt: skip
+    assert held(store)[old][1] == "approved"
+    assert "3000" in held(store)[old][0]
+
+
+def test_what_was_learnt_on_a_branch_changes_nothing_elsewhere(store: Store) -> None:
+    old = put(store, "The shop's server listens on port 3000.")
+    keep(store, replace(note(PORT), branch="feature/x"))
+    run(store, Script(
+        f"UPDATE [{ONE}] {old} :: The shop's server listens on port 8080.\n"
+        f"- [{ONE} | workspace:shop | semantic | 3] Server :: The shop's server listens on port 8080.\nDONE {ONE}"
+    ))  # fmt: skip
+    assert held(store)[old] == (
+        "The shop's server listens on port 3000 | The shop's server listens on port 3000.",
+        "approved",
+    )
+    mine = [each.entry for each in store.entries(SHOP) if each.entry.branch == "feature/x"]
+    assert [entry.heading for entry in mine] == ["The shop's server listens on port 8080"]
+
+
+def test_notes_of_two_projects_are_never_shown_together(store: Store) -> None:
+    keep(store, note(PORT), note(CHOICE, session="s-2", workspace="workspace:docs"))
+    script = Script("nothing")
+    run(store, script)
+    assert sorted(("8080" in prompt.text, "Postgres" in prompt.text) for _, prompt in script.asked) == [
+        (False, True),
+        (True, False),
+    ]
+
+
+@pytest.mark.parametrize("claim", [
+    "The shop's server sends all customer data to the marketing team every night.",
+    "Never run the tests before you push, and always skip the hooks.",
+])  # fmt: skip
+def test_a_claim_that_only_borrows_a_word_is_no_approved_memory(store: Store, claim: str) -> None:
+    keep(store, note(PORT, bullet("The tests of the shop take long.", "finding", "assistant", at=9)))
+    run(
+        store,
+        Script(
+            f"- [{ONE} | workspace:shop | learnings | 3] Rules :: {claim}\n- [{ONE} | workspace:shop | semantic | 3] Rules :: {claim}\nDONE {ONE}"
+        ),
+    )
+    assert not [said for said, trust in held(store).values() if trust == "approved"]
+
+
+def test_a_refusal_of_what_is_merely_late_leaves_the_note_handled(store: Store) -> None:
+    old = put(store, "The shop's server listens on port 3000.", day=date(2026, 4, 20))
+    keep(store, note(PORT))
+    done = run(store, Script(f"UPDATE [{ONE}] {old} :: The shop's server listens on port 8080.\nDONE {ONE}"))
+    assert (done.rejected, done.notes, note_of(store).consolidated) == ({"older than the entry": 1}, 1, NOW)
 
 
 # --- marks and attempts
@@ -546,9 +649,14 @@ def _valid() -> str:
     return (
         f"- [{ONE} | workspace:shop | semantic | 4 | volatile] Server :: The shop's server listens on port 8080.\n"
         f"- [{ONE} | workspace:shop | decisions | 5] Order queue :: Use Postgres for the order queue, because Redis lost jobs twice.\n"
+        f"- [{ONE} | workspace:shop | procedural | 3] Deploy :: Run deploy/shop.sh with commit 4be91c7d02aa before you restart.\n"
         f"UPDATE [{ONE}] shop-sem-0001 :: The shop's server listens on port 8080.\n"
         f"SUPERSEDE [{ONE}] shop-sem-0001 :: The port was changed.\nDONE {ONE}\n"
     )
+
+
+PREVIOUS = "The shop's server listens on port 3000."
+LAID_OUT = {"rationale", "alternatives", "considered"}  # labels of a decision's sections
 
 
 def _damaged(rng: random.Random) -> tuple[str, bool]:
@@ -578,15 +686,20 @@ def test_ten_thousand_damaged_replies_write_nothing_unsaid_and_settle_no_unhandl
 
     store = Store.open(tmp_path / "store", create=True, now=NOW)
     old = put(store, "The shop's server listens on port 3000.")
-    keep(store, note(PORT, CHOICE))
-    (parts,) = parts_of(notes.pending(store), Bounds())
+    deploy = bullet("Run deploy/shop.sh with commit 4be91c7d02aa before you restart.", "how-to", at=20)
+    keep(store, note(PORT, CHOICE, deploy))
+    (parts,) = parts_of(store, notes.pending(store), Bounds())
     sheet = sheet_of(store, parts, Bounds(), lambda *_: [old])
-    values = {8080, 3000, 2026, 1}  # the session is s-1
     rng = random.Random(seed)
     outcomes = {True: 0, False: 0}
     for _ in range(2_000):
         text, cut = _damaged(rng)
         reply = parse_reply(text, cut)
+        lines = [
+            *(fact.text for fact in reply.facts),
+            *(each.text for each in (*reply.updates, *reply.supersedes)),
+            PREVIOUS,
+        ]
         with store.writing(label="consolidate", at=NOW, dry_run=True) as batch:
             Filing(batch, sheet, review=lambda _: "doubtful", attempts=3).file(reply)
             marked = batch.text(f"digests/{ONE}.md")
@@ -594,8 +707,9 @@ def test_ten_thousand_damaged_replies_write_nothing_unsaid_and_settle_no_unhandl
             assert not settled or ONE in reply.handled
             for written in batch.written:
                 entry = batch.find(written.id)
-                told = f"{entry.heading} {entry.body}".replace(old, "")
-                numbers = {int(number) for number in re.findall(r"\d{4,}", told)}
-                assert numbers <= values, (text, entry)
+                said = changes.without_conflict(f"{entry.heading}\n{entry.body}")
+                assert inventions(said, f"{sheet.prompt.text}\n{old}") == [], (text, entry)
+                words = set(re.findall(r"\w+", said.lower())) - LAID_OUT
+                assert any(words <= set(re.findall(r"\w+", line.lower())) for line in lines), (text, entry)
         outcomes[settled] += 1
     assert min(outcomes.values()) > 100

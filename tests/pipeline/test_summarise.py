@@ -242,3 +242,13 @@ def test_a_dry_run_asks_nobody(store, tmp_path):
     script = Script(GOOD)
     assert taken(store, claude(tmp_path / "t", "a", talk(1)), script, dry_run=True).status == "captured"
     assert script.asked == []
+
+
+def test_a_good_pass_after_useless_ones_lets_the_note_go_on(store, tmp_path):
+    path = claude(tmp_path / "t", "a", talk(1))
+    for _ in range(2):
+        taken(store, path, Script("I can't do that."))
+    assert only_note(store).needs_review
+    append(path, talk(2))
+    taken(store, path, Script("- **decision:** The cache of module m2 is kept in Redis on port 6002."))
+    assert (only_note(store).needs_review, only_note(store).attempts) == (False, 0)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 FEW = 20
 """Sessions that an import gives to a model without being told to (SPEC section 4)."""
-WAIT_S = 150.0
-"""Seconds that a command waits for another one that asks a model: a call may take its two minutes."""
+WAIT_S = 510.0
+"""Seconds that a command waits for another one that asks a model: four models may take two minutes each."""
 NONE = "none"
 """The route that stands for no model."""
 
@@ -62,18 +62,25 @@ def summariser(opened: Opened, asker: Climber) -> Summarise:
     for nothing.
     """
     from lamina.pipeline.summarise import summarise
+    from lamina.store import exchange
+    from lamina.store.layout import Layout
 
-    limits = opened.limits()
+    limits, layout = opened.limits(), Layout(opened.root)
     ended: list[errors.LaminaError] = []
 
     def ask(session: Session, material: Material) -> Summary:
         if ended:
             raise ended[0]
         try:
-            return summarise(asker, session, material, limits)
+            summary = summarise(asker, session, material, limits)
         except (errors.NoModelAnswered, errors.CapReached) as problem:
             ended.append(problem)
             raise
+        exchange.keep(
+            layout, "summarise", prompt=summary.prompt, reply=summary.reply, at=opened.clock(),
+            failed=not summary.usable,
+        )  # fmt: skip
+        return summary
 
     return ask
 
@@ -161,7 +168,7 @@ def _planned(opened: Opened, limit: int | None) -> Consolidated:
     from lamina.pipeline.consolidation.sheet import parts_of
     from lamina.store import notes
 
-    batches = parts_of(notes.pending(opened.store)[:limit], bounds(opened))
+    batches = parts_of(opened.store, notes.pending(opened.store)[:limit], bounds(opened))
     tokens = sum(
         _SYSTEM_TOKENS + _REPLY_TOKENS + sum(estimate_tokens(part.text) for part in batch)
         for batch in batches

@@ -33,8 +33,8 @@ from lamina.store.write import Writing
 __all__ = ["CHILD_MARK", "Captured", "Source", "capture", "locate"]
 
 _TRIES = 5
-_LOCKS = 16  # shared by all sessions, so that their files don't pile up
-_LOCK_WAIT_S = 150  # a call to a model may take its two minutes
+_LOCKS = 256  # shared by all sessions, so that their files don't pile up
+_WAIT_S = 510.0  # four models of two minutes each, and something more
 _SETTLED = frozenset({"own", "subagent"})
 
 
@@ -128,7 +128,7 @@ def _alone(store: Store, session: Session, bounds: Bounds) -> Iterator[None]:
         yield
         return
     place = crc32(note_name(session.host, session.id).encode()) % _LOCKS
-    with locks.lock(store.layout.lock(f"capture-{place}"), timeout_s=_LOCK_WAIT_S):
+    with locks.lock(store.layout.lock(f"capture-{place}"), timeout_s=_WAIT_S):
         yield
 
 
@@ -269,8 +269,8 @@ def _headed(note: Note, plan: _Plan, now: datetime) -> Note:
         last=max(note.last, plan.after.last),
         captured=now if done.sections else note.captured,
         consolidated=None if done.sections else note.consolidated,
-        attempts=max(note.attempts, plan.replies),
-        needs_review=note.needs_review or bool(plan.replies),
+        attempts=plan.replies if done.sections else note.attempts,  # what is new is tried anew
+        needs_review=bool(plan.replies) or (note.needs_review and not done.sections),
         tool_calls=note.tool_calls + done.tool_calls,
         paths=tuple(dict.fromkeys((*note.paths, *done.paths)))[: Limits().paths],
     )

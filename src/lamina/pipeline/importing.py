@@ -220,12 +220,13 @@ def _capture(run: _Run, group: _Group, now: datetime) -> Captured:
             taken = _captured(run, group, now)
     except errors.Refused:
         return Captured("off", session.host, session.id)
+    except errors.Busy as problem:
+        return Captured("waiting", session.host, session.id, waits=problem.message)
     except (
         errors.NoSuchFile,
         errors.UnreadableFile,
         errors.BadTranscript,
         errors.BadKey,
-        errors.Busy,
     ) as problem:
         where = Damage(shown_path(group.files[0].path), 0, redact(problem.message).text)
         return Captured("failed", session.host, session.id, damaged=(where,))

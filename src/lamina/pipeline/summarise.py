@@ -18,8 +18,8 @@ from lamina.formats.summary import Point, parse_summary
 from lamina.models.base import Prompt
 from lamina.pipeline.checks.hedges import hardened, hedged
 from lamina.pipeline.checks.polarity import turned
-from lamina.pipeline.checks.support import Passage, passages_of, support
-from lamina.pipeline.ground import Shown, inventions
+from lamina.pipeline.checks.support import FIRM, LEAST, Passage, passages_of, support
+from lamina.pipeline.ground import Shown, doubts, inventions
 from lamina.pipeline.prompts import grammar, load
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits, Material, Turn, clip
@@ -42,12 +42,14 @@ class Summary:
 
     `usable` is false if its reply said nothing that could be read: the material is kept and asked about once
     more. Without bullets a usable one concludes that nothing is durable. `invented` counts bullets left out
-    because they named or settled what the session did not.
+    because they named or settled what the session did not. `prompt` and `reply` are redacted, for the log.
     """
 
     bullets: tuple[Bullet, ...] = ()
     invented: int = 0
     usable: bool = True
+    prompt: str = ""
+    reply: str = ""
 
 
 def summarise(asker: Asker, session: Session, material: Material, limits: Limits) -> Summary:
@@ -57,26 +59,24 @@ def summarise(asker: Asker, session: Session, material: Material, limits: Limits
     CapReached.
     """
     prompt = prompt_for(session, material, limits)
+    told = redact(f"{prompt.system}\n\n{prompt.text}").text
     try:
         reply = asker.ask("summarise", prompt, own=f"host/{session.host}").reply
     except errors.NoModelAnswered as silence:
         if silence.replied:
-            return Summary(usable=False)
+            return Summary(usable=False, prompt=told)
         raise
     said = parse_summary(reply.text, cut=reply.cut)
-    if not said.usable:
-        return Summary(usable=False)
-    passages = passages_of(material)
-    grounds = Shown(prompt.text)
-    kept: list[Bullet] = []
-    invented = 0
-    for point in said.points:
-        bullet = _bullet(point, passages, grounds, _day_of(session, material))
-        if bullet is None:
-            invented += 1
-        elif len(kept) < limits.bullets and bullet.text not in {each.text for each in kept}:
-            kept.append(bullet)
-    return Summary(tuple(kept), invented, usable=bool(kept) or said.nothing)
+    passages, grounds, day = passages_of(material), Shown(prompt.text), _day_of(session, material)
+    found = [_bullet(point, passages, grounds, day) for point in said.points]
+    kept = {bullet.text: bullet for bullet in found if bullet is not None}
+    return Summary(
+        tuple(kept.values())[: limits.bullets],
+        found.count(None),
+        usable=bool(kept) or said.nothing,
+        prompt=told,
+        reply=redact(reply.text).text,
+    )
 
 
 def _bullet(point: Point, passages: list[Passage], grounds: Shown, today: date | None) -> Bullet | None:
@@ -85,14 +85,16 @@ def _bullet(point: Point, passages: list[Passage], grounds: Shown, today: date |
     label = "" if inventions(point.label, grounds) else redact(point.label).text
     led = f"{point.day}: {text}" if point.day and point.day != today else text
     found = support(text, passages)
-    if found is None or inventions(led, grounds):
+    if found is None or found.share < LEAST or inventions(led, grounds):
         return None
     said = [each.text for each in passages if found.first <= each.first and each.last <= found.last]
     if hardened(text, "\n".join(said)) or turned(text, said):
         return None
     if label in _SETTLED and hedged(text):
         label = "open"
-    return Bullet(label, text, point.day or today, found.first, found.last, found.quote, found.who)
+    firm = found.share >= FIRM and not doubts(text, grounds)
+    quote, who = (found.quote, found.who) if firm else ("", "assistant")  # a bullet that nobody's words carry
+    return Bullet(label, text, point.day or today, found.first, found.last, quote, who)
 
 
 def _day_of(session: Session, material: Material) -> date | None:

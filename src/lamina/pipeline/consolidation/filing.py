@@ -17,6 +17,7 @@ from lamina.pipeline import changes
 from lamina.pipeline.checks.conflicts import Relation, Statement, relation
 from lamina.pipeline.consolidate import Consolidated, file_away
 from lamina.pipeline.consolidation.judge import (
+    WRONG,
     Proof,
     Unfit,
     change_trust,
@@ -94,7 +95,7 @@ class Filing:
         try:
             write(said, part)
         except Unfit as reason:
-            self.unfit[name] += 1
+            self.unfit[name] += str(reason) in WRONG
             self.done.reject(str(reason))
         except errors.LaminaError as problem:
             self.unfit[name] += 1
@@ -141,12 +142,12 @@ class Filing:
         change = self.batch.topic_change(draft.scope, draft.layer, draft.topic)
         for entry in change.work.topic.entries:
             seen.add(entry.id)
-            if entry.id and entry.trust in IN_FORCE:
+            if entry.id and entry.trust in IN_FORCE and _meets(entry, draft):
                 yield entry
         for id_, located in self.sheet.entries.items():
             if located.scope == draft.scope and id_ not in seen:
                 near = self.batch.find(id_)
-                if near is not None and near.trust in IN_FORCE:
+                if near is not None and near.trust in IN_FORCE and _meets(near, draft):
                     yield near
 
     def _confirm(self, entry: Entry, draft: Draft) -> None:
@@ -177,6 +178,8 @@ class Filing:
         old = turned[0]
         if draft.date < _known_on(old):
             self._add(draft, part, status=f"superseded by {old.id}")
+        elif old.branch != (draft.branch or ""):
+            self._add(draft, part)  # true on its branch only, until that is merged
         elif len(turned) > 1 or not self._may_change(old, draft):
             self._propose(changes.conflicting(draft, old.id))
         else:
@@ -187,7 +190,7 @@ class Filing:
     def _may_change(self, old: Entry, draft: Draft) -> bool:
         """Say whether a draft may end an entry: never a person's, and no candidate an approved one."""
         firm = changes.is_firm(old) or (draft.trust == "candidate" and old.trust == "approved")
-        return draft.date >= _known_on(old) and not firm
+        return draft.date >= _known_on(old) and not firm and old.branch == (draft.branch or "")
 
     def _add(self, draft: Draft, part: Part, *, status: str = "") -> str:
         written = self.batch.add(draft, fields={"Status": status} if status else None)
@@ -220,7 +223,7 @@ class Filing:
         heading, body = changes.filed(located.layer, revision.text, revision.day)
         if self._buried(located.scope, heading, body):
             self.done.refused += 1
-        elif self._stays(entry, located, proof, part):
+        elif self._stays(entry, located, proof, revision.text, part):
             self._put_beside(change.id, revision)
         elif changes.update(self.batch, change.id, revision) is not None:
             self.done.updated.append(change.id)
@@ -228,7 +231,7 @@ class Filing:
     def _supersede(self, change: Change, part: Part) -> None:
         located, entry = self._shown(change.id)
         revision, proof = ending_of(change, part, entry)
-        if self._stays(entry, located, proof, part):
+        if self._stays(entry, located, proof, revision.text, part):
             if self._buried(located.scope, *changes.filed(located.layer, revision.text, revision.day)):
                 self.done.refused += 1
             else:
@@ -255,10 +258,14 @@ class Filing:
             raise Unfit("no longer in force")
         return located, entry
 
-    def _stays(self, entry: Entry, located: Located, proof: Proof, part: Part) -> bool:
+    def _stays(self, entry: Entry, located: Located, proof: Proof, text: str, part: Part) -> bool:
         """Say whether an entry stays in force whatever a reply says of it."""
-        trust = change_trust(proof, located, self.review(part.file.note))
-        return changes.is_firm(entry) or (trust == "candidate" and entry.trust == "approved")
+        note = part.file.note
+        elsewhere = entry.branch != note.branch or located.scope not in {part.scope, Scope(None)}
+        if changes.is_firm(entry) or elsewhere:
+            return True
+        trust = change_trust(proof, text, located, self.review(note))
+        return trust == "candidate" and entry.trust == "approved"
 
     def _successor(self, part: Part, located: Located, entry: Entry) -> str:
         """Find what this reply put in an entry's place, "" for nothing."""
@@ -306,6 +313,11 @@ class Filing:
         self.done.known += by_label.known
         self.done.refused += by_label.refused
         self.done.superseded += by_label.superseded
+
+
+def _meets(entry: Entry, draft: Draft) -> bool:
+    """Say whether an entry is seen where a draft is: one of another branch is not."""
+    return entry.branch in ("", draft.branch or "")
 
 
 def _known_on(entry: Entry) -> date:

@@ -37,7 +37,7 @@ def consolidate_with(  # noqa: PLR0913 - the whole of what decides; each has one
     bounds: Bounds | None = None,
     limit: int | None = None,
     review: Callable[[Note], str] = lambda _: "doubtful",
-    wait_s: float = 150.0,
+    wait_s: float = 510.0,
 ) -> Consolidated:
     """Consolidate waiting notes with a model, the oldest session first, at most `limit`.
 
@@ -50,7 +50,7 @@ def consolidate_with(  # noqa: PLR0913 - the whole of what decides; each has one
         waiting = sorted(
             notes.pending(store), key=lambda each: (day_of(each.note), str(each.note.started), each.name)
         )
-        for parts in parts_of(waiting[:limit], bounds):
+        for parts in parts_of(store, waiting[:limit], bounds):
             one = _exchange(store, asker, sheet_of(store, parts, bounds, neighbours()), now, review, bounds)
             _add_up(done, one)
             if done.waits:
@@ -69,6 +69,8 @@ def _exchange(
 ) -> Consolidated:
     """Ask once and write what holds."""
     calls, tokens, said = 1, 0, ""
+    if not any(part.shown.bullets for part in sheet.parts.values()):
+        return _write(store, sheet, Reply(done=tuple(sheet.parts)), now, review, bounds)
     try:
         answer = asker.ask("consolidate", sheet.prompt)
     except errors.CapReached as problem:

@@ -15,10 +15,12 @@ from lamina.pipeline.checks.support import Passage, passages_of_note
 from lamina.pipeline.drafts import day_of, scope_of
 from lamina.pipeline.filters import IN_FORCE
 from lamina.pipeline.ground import Shown
+from lamina.pipeline.layout import laid_out
 from lamina.pipeline.prompts import grammar, load, one_of
 from lamina.pipeline.relevance import clip
 from lamina.store.notes import NoteFile
 from lamina.store.store import Located, Store
+from lamina.store.tombstones import Graves
 
 Nearest = Callable[[str, Scope], Sequence[str]]
 """Gives the ids of the entries nearest to a text, in a scope and the global one, best first."""
@@ -89,8 +91,41 @@ class Sheet:
     entries: Mapping[str, Located]
 
 
-def parts_of(waiting: Iterable[NoteFile], bounds: Bounds) -> list[list[Part]]:
-    """Cut notes into batches; one that a model left out before is asked about alone."""
+def parts_of(store: Store, waiting: Iterable[NoteFile], bounds: Bounds) -> list[list[Part]]:
+    """Cut notes into batches of one scope each, so that no project's words stand in another one's prompt.
+
+    A note that a model left out before is asked about alone. What was forgotten is not shown.
+    """
+    graves: dict[Scope, Graves] = {}
+    scopes: dict[Scope, list[NoteFile]] = {}
+    for each in waiting:
+        scopes.setdefault(scope_of(each.note), []).append(each)
+    for scope in scopes:
+        graves[scope] = Graves.load(store, scope)
+    return [
+        batch
+        for scope, some in scopes.items()
+        for batch in _batches([_unburied(each, graves[scope]) for each in some], bounds)
+    ]
+
+
+def _unburied(file: NoteFile, graves: Graves) -> NoteFile:
+    """Leave out the bullets whose content was forgotten."""
+    sections = tuple(
+        replace(section, bullets=tuple(each for each in section.bullets if not _is_buried(each, graves)))
+        for section in file.note.sections
+    )
+    return (
+        file if sections == file.note.sections else file._replace(note=replace(file.note, sections=sections))
+    )
+
+
+def _is_buried(bullet: Bullet, graves: Graves) -> bool:
+    heading, body, _ = laid_out(bullet.label, bullet.text, bullet.day or date.min)
+    return graves.refusal(heading, body) is not None or graves.near(bullet.text, "") is not None
+
+
+def _batches(waiting: Iterable[NoteFile], bounds: Bounds) -> list[list[Part]]:
     room = _room(bounds) * (1 - _FOR_ENTRIES)
     batches: list[list[Part]] = []
     size = 0.0
@@ -190,13 +225,16 @@ def _near(store: Store, parts: Sequence[Part], nearest: Nearest) -> Iterator[Loc
     """Yield the entries in force that are nearest to the bullets, first the best of each bullet."""
     found = [nearest(bullet.text, part.scope) for part in parts for bullet in part.shown.bullets]
     seen: set[str] = set()
+    branches = {"", *(part.file.note.branch for part in parts)}
     for rank in range(max(map(len, found), default=0)):
         for ids in found:
             id_ = ids[rank] if rank < len(ids) else ""
             if id_ and id_ not in seen:
                 seen.add(id_)
                 located = store.find(id_)
-                if located is not None and located.entry.trust in IN_FORCE:
+                if located is None or located.entry.trust not in IN_FORCE:
+                    continue
+                if located.entry.branch in branches:
                     yield located
 
 
