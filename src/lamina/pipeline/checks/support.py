@@ -23,6 +23,11 @@ from lamina.pipeline.ground import Shown, doubts, inventions
 from lamina.pipeline.relevance import Material, Turn
 from lamina.pipeline.statements import sentences
 
+LEAST = 0.12
+"""Share below which a text is not supported."""
+FIRM = 0.4
+"""Share below which it is doubtful."""
+
 _ESSENTIAL = 0.5  # of a text's weight: what the person must have said for the text to be the person's
 _NEARLY = 0.6  # of the best cover: the person's words are preferred down to this
 _MORE = 0.15  # of a text's weight: what one more passage must add to be counted in
