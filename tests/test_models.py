@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.models.scripted import Say, scripted
 from tests.pipeline.opening import Clock, opened
 
 from lamina import errors
-from lamina.memory import Memory, models
+from lamina.memory import Memory, distilling, models
 from lamina.models.base import Prompt, Reply
 from lamina.models.discover import COMMANDS
 from lamina.models.routes import PROVIDERS
@@ -155,6 +156,70 @@ def test_the_address_of_the_settings_is_for_the_named_model_alone(tmp_path):
         memory = opened(tmp_path, env=env)
         assert memory._at.asker.ask("summarise", ASKED).route == "vllm/large"
         assert (len(named.asked), len(other.asked)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("named", "model"),
+    [
+        ("openai/gpt-5-mini", "custom/foo"),
+        ("anthropic/claude-haiku-4-5", "custom/foo"),
+        ("gemini/gemini-3.5-flash", "openai/gpt-5-mini"),
+        ("ollama/qwen3", "custom/foo"),
+        ("custom/bar", "custom/foo"),
+        ("openai/gpt-5-mini", ""),
+        ("OpenAI/gpt-5-mini", "custom/foo"),
+    ],
+)
+@pytest.mark.parametrize("how", ["for one command", "as another route"])
+def test_nothing_and_no_key_goes_to_the_address_of_another_model(trap, tmp_path, named, model, how):
+    vendor, env, _folder = trap
+    with scripted(Say(status=500)) as foreign:
+        env |= {"LAMINA_MODEL": model, "LAMINA_MODEL_BASE_URL": foreign.url}
+        if how == "as another route":
+            asker = opened(tmp_path, env=env | {"LAMINA_MODEL_ROUTES": named})._at.asker
+        else:
+            asker = distilling.asker_for(opened(tmp_path, env=env)._at, named)
+        with suppress(errors.NoModelAnswered):
+            asker.ask("summarise", ASKED)
+    meant = [model.partition("/")[2]] if model and how == "as another route" else []
+    assert [request.body["model"] for request in foreign.requests] == meant
+    assert len(vendor.asked) == (0 if named == "custom/bar" else 1)
+
+
+@pytest.mark.parametrize("named", ["custom/foo", "Custom/foo", "vllm/foo"])
+@pytest.mark.parametrize("model", ["", "the same"])
+def test_the_address_of_the_settings_holds_for_the_model_itself_and_for_a_local_one_where_none_is_set(
+    trap, tmp_path, named, model
+):
+    vendor, env, _folder = trap
+    with scripted(Say("- a fact")) as own:
+        env |= {"LAMINA_MODEL": named if model else "", "LAMINA_MODEL_BASE_URL": own.url}
+        asker = distilling.asker_for(opened(tmp_path, env=env)._at, named)
+        assert asker.ask("summarise", ASKED).reply.text == "- a fact"
+        env |= {"LAMINA_MODEL": "", "LAMINA_MODEL_ROUTES": named}
+        assert opened(tmp_path, env=env)._at.asker.ask("summarise", ASKED).reply.text == "- a fact"
+    assert (len(own.asked), vendor.requests) == (2, [])
+
+
+def test_what_is_found_on_this_machine_is_asked_where_it_was_found(tmp_path):
+    with scripted(Say("caught")) as foreign, scripted(Say("- a fact"), models=["qwen3"]) as here:
+        env = {"LAMINA_MODEL_ROUTES": "auto", "LAMINA_MODEL_BASE_URL": foreign.url, "OLLAMA_HOST": here.url}
+        env |= dict.fromkeys(
+            ("LLAMACPP_BASE_URL", "VLLM_BASE_URL", "LMSTUDIO_BASE_URL"), "http://127.0.0.1:9"
+        )
+        assert opened(tmp_path, env=env)._at.asker.ask("summarise", ASKED).route == "ollama/qwen3"
+    assert (foreign.requests, len(here.asked)) == ([], 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
+def test_a_command_sends_no_key_to_the_address_of_another_model(trap):
+    vendor, env, folder = trap
+    with scripted(Say("caught")) as foreign:
+        env |= {"LAMINA_MODEL": "custom/foo", "LAMINA_MODEL_BASE_URL": foreign.url}
+        done = lamina(env, folder, "import", str(SESSIONS), "--model", "openai/gpt-5-mini")
+        assert "Traceback" not in done.stderr
+    assert foreign.requests == []
+    assert vendor.asked
 
 
 def test_a_route_without_its_key_or_program_is_told_and_counts_as_no_call(tmp_path):

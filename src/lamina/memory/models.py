@@ -51,17 +51,18 @@ def permitted(opened: Opened) -> Permitted | None:
 
 
 def _permit(opened: Opened, model: str, routes: str | list[str]) -> Permitted:
-    """Permit a model, which `model_base_url` speaks of, and more routes."""
+    """Permit a model and more routes."""
     from lamina.pipeline.asking import Permitted
 
-    env, base_url = opened.env, opened.own["model_base_url"]
+    env = opened.env
     named = canonical(model) if model else ""
+    listed = {named, *([] if routes == "auto" else map(canonical, routes))}
 
     def others() -> Iterable[str]:
         return [each.route for each in found(env)] if routes == "auto" else map(canonical, routes)
 
     def address(route: str) -> str:
-        return base_url if route == named else ""
+        return _base_url(opened, route) if route in listed else ""  # what is found is asked where it is
 
     def build(route: str) -> Model:
         from lamina.models.choose import model_for
@@ -74,6 +75,21 @@ def _permit(opened: Opened, model: str, routes: str | list[str]) -> Permitted:
 
     wishes = json.dumps([named, routes], ensure_ascii=False)
     return Permitted(named, others, build, wishes, _pricing(opened, address))
+
+
+def _base_url(opened: Opened, route: str) -> str:
+    """Return `model_base_url` if it speaks of this route, else "".
+
+    It is the address of `model`, whichever route a command names: a vendor's key must not go to a server that
+    was meant for another model. Where no model is set it can only mean a server of the person's own.
+    """
+    from lamina.models.routes import PROVIDERS
+
+    base_url, model = opened.own["model_base_url"], opened.own["model"].strip()
+    if model:
+        return base_url if route == canonical(model) else ""
+    provider = PROVIDERS.get(route.partition("/")[0])
+    return base_url if provider is not None and provider.local else ""
 
 
 def lent(opened: Opened, lender: Function | Model) -> Climber:
