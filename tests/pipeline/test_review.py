@@ -510,3 +510,21 @@ def test_of_ten_who_decide_at_once_one_does_and_the_others_are_told(memory, tmp_
 def test_reasons_are_for_candidates_only(memory):
     (located,) = memory.store.entries(HARBOR, "semantic")
     assert reasons(located) == []
+
+
+def test_an_approval_that_is_undone_waits_again(memory):
+    ids = [add(memory, f"Berth {number} is dredged in spring\n\nThe harbor master said so.") for number in range(3)]
+    memory.approve(ids)
+    memory.undo()
+    assert [row["id"] for row in memory.review()["candidates"]] == ids
+    assert memory.status()["review"]["candidates"] == 3
+
+
+def test_a_note_whose_approval_is_undone_waits_again(memory):
+    name = note_of(memory, bullet("The pier is 80 m long."))
+    memory.approve([name])
+    assert memory.review()["notes"] == []
+    memory.undo()
+    assert [row["id"] for row in memory.review()["notes"]] == [name]
+    memory.approve([name])
+    assert memory.search("pier 80").hits

@@ -25,15 +25,17 @@ class Work:
         self._topic: Topic | None = None
         self._changed = False
         self._places: dict[str, int] | None = None
+        self._replaced = False
         self.first: Topic | None = None
-        """The topic as it was first parsed."""
+        """The topic as it was first parsed; None if the whole text was replaced before that."""
 
     @property
     def topic(self) -> Topic:
         """The entries; a file that does not exist has none."""
         if self._topic is None:
             self._topic = new_topic(self.title) if self._text is None else parse_topic(self._text)
-            self.first = self.first or self._topic
+            if not self._replaced:
+                self.first = self.first or self._topic
         return self._topic
 
     @property
@@ -48,6 +50,7 @@ class Work:
     def set(self, text: str | None) -> None:
         """Replace the whole text."""
         self._text, self._topic, self._places, self._changed = text, None, None, False
+        self._replaced = True
 
     def has(self, id_: str) -> bool:
         """Tell whether an entry of this id stands here."""

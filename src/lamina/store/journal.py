@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 KEEP = 20
 SYSTEM = "SYSTEM.md"
 NO_MEMORY = "capture"
+DECIDED = "review"
+"""How the labels of batches begin in which a person decided on notes: undone, those wait again."""
 """What such a batch changes for others to see is that a workspace became known: nothing to undo."""
 
 
@@ -149,12 +151,17 @@ def recent(store: Store, limit: int = KEEP) -> list[Record]:
 def undo_last(store: Store, *, at: datetime, dry_run: bool = False) -> Record:
     """Take the last batch back that is not taken back yet, and return it.
 
-    Raises Refused if there is none, or if one of its files was changed since, naming it.
+    A note that a person decided on waits for a decision again; one that was consolidated does not, since the
+    next pass would only write again what was just taken back. Raises Refused if there is none, or if one of
+    its files was changed since, naming it.
     """
     with store.writing(label="undo", at=at, dry_run=dry_run) as batch:
         record = _last(store)
         for each in record.files:
             if each.rel not in record.tracked:
+                note = record.label.startswith(DECIDED) and each.rel.startswith("digests/")
+                if note and batch.text(each.rel) == each.after:
+                    batch.put(each.rel, each.before)
                 continue
             if batch.text(each.rel) != each.after:
                 raise errors.Refused(
