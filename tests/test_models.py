@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -220,6 +221,21 @@ def test_a_command_sends_no_key_to_the_address_of_another_model(trap):
         assert "Traceback" not in done.stderr
     assert foreign.requests == []
     assert vendor.asked
+
+
+@pytest.mark.parametrize(
+    "say", [Say(reasoning="hm"), Say("max_tokens?", status=400), Say("grammar?", status=400)]
+)
+@pytest.mark.parametrize("cap", [1, 2, 9])
+def test_the_server_gets_no_request_that_is_not_counted(tmp_path, say, cap):
+    env = {"LAMINA_MODEL": "llamacpp/m", "LAMINA_MODEL_DAILY_CALLS": str(cap)}
+    with scripted(say) as server:
+        memory = opened(tmp_path, env=env | {"LAMINA_MODEL_BASE_URL": server.url})
+        memory.init()
+        for _ in range(3):
+            with suppress(errors.NoModelAnswered, errors.CapReached):
+                memory._at.asker.ask("summarise", replace(ASKED, grammar='root ::= "a"'))
+    assert len(server.asked) == memory.status()["models"]["calls"] == min(cap, 6)
 
 
 def test_a_route_without_its_key_or_program_is_told_and_counts_as_no_call(tmp_path):

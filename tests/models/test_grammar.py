@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.models.following import followed
 from tests.models.gbnf import compiled
 from tests.models.scripted import Say, scripted
 from tests.pipeline.scripted import Script
@@ -123,7 +124,7 @@ def test_a_consolidation_is_held_to_the_notes_that_are_shown(tmp_path):
 
 def asked(route, script, prompt=HELD):
     with scripted(script) as server:
-        reply = model_for(route, env={}, base_url=server.url, folder=Path("/nowhere")).ask(prompt)
+        reply = followed(model_for(route, env={}, base_url=server.url, folder=Path("/nowhere")), prompt)
     return reply, [request.body for request in server.asked]
 
 
@@ -143,6 +144,6 @@ def test_a_model_whose_held_reply_was_taken_for_thinking_is_asked_without_the_gr
     script = [Say("", reasoning="DONE a\n", usage=(10, 4)), Say("DONE a", reasoning="hm", usage=(10, 6))]
     reply, sent = asked("llamacpp/m", script)
     assert (reply.text, ["grammar" in body for body in sent]) == ("DONE a", [True, False])
-    assert (reply.tokens_in, reply.tokens_out, reply.counted) == (20, 10, True)
+    assert (reply.tokens_in, reply.tokens_out, reply.counted) == (10, 6, True)
     silent, sent = asked("llamacpp/m", Say("", reasoning="hm"), Prompt("", "ask"))
     assert (silent.text, len(sent)) == ("", 1)

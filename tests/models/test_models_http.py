@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.models.following import followed
 from tests.models.laws import KEY, PROMPT, Laws
 from tests.models.raw import listening
 from tests.models.scripted import Say, scripted
@@ -35,7 +36,8 @@ class TestGemini(Laws):
 
 def asked(route, env, script, **prompt):
     with scripted(script) as server:
-        reply = model_for(route, env=env, base_url=server.url, folder=HERE).ask(Prompt("", "ask", **prompt))
+        model = model_for(route, env=env, base_url=server.url, folder=HERE)
+        reply = followed(model, Prompt("", "ask", **prompt))
     return reply, server.requests
 
 
@@ -56,6 +58,15 @@ def test_a_reply_is_limited_by_the_parameter_that_the_provider_takes(route, limi
     assert found == limit
 
 
+@pytest.mark.parametrize("parameter", ["max_tokens", "stream_options", "grammar"])
+def test_an_ask_is_one_request_whatever_the_endpoint_refuses(parameter):
+    with scripted(Say(f"{parameter} is not supported", status=400)) as server:
+        model = model_for("llamacpp/m", env={}, base_url=server.url, folder=HERE)
+        reply = model.ask(Prompt("", "ask", grammar="root ::= [a-z]+"))
+    assert (len(server.requests), reply.text) == (1, "")
+    assert f"HTTP 400: {parameter} is not supported" in reply.again.refused
+
+
 def test_the_other_limit_is_tried_once_when_the_endpoint_names_it():
     message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
     script = [Say(message, status=400, error={"param": "max_tokens"}), Say("yes")]
@@ -72,7 +83,7 @@ def test_an_endpoint_that_refuses_both_limits_is_asked_twice_only():
         scripted(Say("max_tokens is wrong", status=400)) as server,
         pytest.raises(ModelFailed, match="max_tokens"),
     ):
-        model_for("custom/o9", env={}, base_url=server.url, folder=HERE).ask(PROMPT)
+        followed(model_for("custom/o9", env={}, base_url=server.url, folder=HERE), PROMPT)
     assert len(server.requests) == 2
 
 
@@ -98,7 +109,7 @@ def test_the_time_limit_holds_over_both_tries():
     start = time.monotonic()
     script = [Say("max_tokens?", status=400, delay_s=0.4), Say("late", delay_s=9)]
     with scripted(script) as server, pytest.raises(ModelFailed):
-        model_for("custom/m", env={}, base_url=server.url, folder=HERE).ask(PROMPT, within_s=0.8)
+        followed(model_for("custom/m", env={}, base_url=server.url, folder=HERE), PROMPT, within_s=0.8)
     assert time.monotonic() - start < 2
 
 

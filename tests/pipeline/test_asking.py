@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ import pytest
 from tests.pipeline.opening import NOW, Clock
 
 from lamina import errors
-from lamina.models.base import Prompt, Reply
+from lamina.models.base import MAX_WAYS, Again, Prompt, Reply
 from lamina.models.prices import Price
 from lamina.pipeline.asking import PURPOSES, Climber, Permitted
 from lamina.store import meter, standing
@@ -57,7 +58,7 @@ class Bench:
         self.missing: set[str] = set()
         self.looked = 0
 
-    def asker(self, *models: Said, caps: Caps = WIDE, wishes: str = "w") -> Climber:
+    def asker(self, *models: Said, caps: Caps = WIDE, wishes: str = "w", within_s: float = 120) -> Climber:
         self.models = {model.route: model for model in models}
         first = next(iter(self.models), "")
 
@@ -74,7 +75,7 @@ class Bench:
             return None if route.startswith("odd/") else Price(1.0, 10.0)
 
         permitted = Permitted(first, others, build, wishes, price)
-        return Climber(self.layout, permitted, caps=caps, clock=self.clock)
+        return Climber(self.layout, permitted, caps=caps, clock=self.clock, within_s=within_s)
 
     @property
     def used(self) -> meter.Use:
@@ -349,6 +350,58 @@ def test_a_cap_is_no_sign_of_models_that_can_t_be_reached(bench):
     with pytest.raises(errors.CapReached):
         bench.asker(Said("a/one", [yes()]), caps=Caps(0, 0)).ask("summarise", ASKED)
     assert standing.load(bench.layout).unreached == 0
+
+
+def test_each_request_to_one_model_is_a_call_and_what_works_is_kept(bench):
+    plain = Said("a/one", [yes(tokens_in=7, tokens_out=3, counted=True)])
+    bare = Said("a/one", [yes("", tokens_in=5, tokens_out=4, counted=True, again=Again(plain))])
+    whole = Said("a/one", [yes("", again=Again(bare, "HTTP 400: max_tokens"))])
+    asker = bench.asker(whole, Said("b/two", [yes()]))
+    answer = asker.ask("summarise", ASKED)
+    assert (answer.route, answer.reply.text, answer.reply.again) == ("a/one", "- a fact", None)
+    assert bench.used == meter.Use(calls=3, failed=1, empty=1, tokens_in=12, tokens_out=7, cost=0.000082)
+    assert [line["outcome"] for line in bench.lines] == ["failed", "empty", "answered"]
+    assert bench.lines[0]["reason"] == "HTTP 400: max_tokens"
+    asker.ask("summarise", ASKED)
+    assert (len(whole.asked), len(bare.asked), len(plain.asked)) == (1, 1, 2)
+    assert bench.used.calls == 4
+
+
+@pytest.mark.parametrize("refused", ["HTTP 400: max_tokens", ""])
+def test_the_cap_holds_for_another_way_to_ask_the_same_model(bench, refused):
+    plain, two = Said("a/one", [yes()]), Said("b/two", [yes()])
+    asker = bench.asker(Said("a/one", [yes("", again=Again(plain, refused))]), two, caps=Caps(1, 10**9))
+    with pytest.raises(
+        errors.NoModelAnswered, match=r"not asked again: the day's cap.*b/two: not asked"
+    ) as told:
+        asker.ask("summarise", ASKED)
+    assert (refused or "it answered with nothing") in told.value.message
+    assert (bench.used.calls, plain.asked, two.asked) == (1, [], [])
+
+
+def test_a_model_that_always_knows_another_way_is_left_for_the_next(bench):
+    one, two = Said("a/one", []), Said("b/two", [yes()])
+    one.answers = [yes("", again=Again(one, "HTTP 400: grammar"))]
+    assert bench.asker(one, two).ask("summarise", ASKED).route == "b/two"
+    assert (len(one.asked), bench.used.calls) == (MAX_WAYS, MAX_WAYS + 1)
+
+
+def test_another_way_gets_no_more_than_the_time_that_is_left(bench):
+    given = []
+
+    class Slow(Said):
+        def ask(self, prompt: Prompt, *, within_s: float = 0) -> Reply:
+            given.append(within_s)
+            time.sleep(0.3)
+            return super().ask(prompt, within_s=within_s)
+
+    one = Slow("a/one", [])
+    one.answers = [yes("", again=Again(one))]
+    with pytest.raises(errors.NoModelAnswered):
+        bench.asker(one, within_s=0.5).ask("summarise", ASKED)
+    assert given[0] == 0.5
+    assert len(given) == 2
+    assert given[1] < 0.21
 
 
 def test_an_unknown_purpose_is_told(bench):

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from lamina.formats.frozen import NamedTuple
+
 REPLY_TOKENS = 4096
 """Tokens a reply may have where the purpose names no other limit: 12 bullets or 60 facts fit well."""
 TIMEOUT_S = 120
@@ -42,7 +44,7 @@ class Reply:
     """What a model answered: "" if it only reasoned or said nothing.
 
     `cut` says that the reply ended at the length limit or that the stream broke. Tokens are the endpoint's
-    own count, else estimated, and then `counted` is false.
+    own count, else estimated, and then `counted` is false. `again` may come with a reply without text.
     """
 
     text: str
@@ -50,6 +52,23 @@ class Reply:
     tokens_in: int = 0
     tokens_out: int = 0
     counted: bool = False
+    again: Again | None = None
+
+
+class Again(NamedTuple):
+    """Another way to put the same question to the same model, left to whoever counts calls.
+
+    `model` asks without what the endpoint does not take. `refused` says what was refused, "" where the
+    endpoint did reply. Following it sends one more request: a call of its own, a refused one too, though that
+    costs nothing. What works may be asked that way from then on.
+    """
+
+    model: Model
+    refused: str = ""
+
+
+MAX_WAYS = 4
+"""How often one model is put the same question at most: as it is, and without each of three parameters."""
 
 
 class Model(Protocol):
@@ -60,8 +79,9 @@ class Model(Protocol):
         """Its name, `provider/model`."""
 
     def ask(self, prompt: Prompt, *, within_s: float = TIMEOUT_S) -> Reply:
-        """Send the prompt, once: no retries, which are the ladder's.
+        """Send one request at most: no retries, which are the ladder's.
 
+        A reply with `again` tells how the endpoint could be asked instead; nothing of that was sent.
         Raises ModelFailed when the model can't be reached, refuses, or sends nothing within the time. A
         stream that breaks after some text gives that text, `cut`.
         """

@@ -14,12 +14,13 @@ import httpx2
 from lamina import errors
 from lamina.formats.frozen import NamedTuple
 from lamina.models import refusal
-from lamina.models.base import Prompt, Reply, estimate_tokens
+from lamina.models.base import Again, Prompt, Reply, estimate_tokens
 from lamina.models.wire import SILENCE_S, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from lamina.models.base import Model
     from lamina.models.routes import Endpoint
     from lamina.models.wire import Refused, Wire
 
@@ -57,13 +58,26 @@ class Piece(NamedTuple):
 class Talk(NamedTuple):
     """How one kind of endpoint is spoken to. `faults` are its client's own errors.
 
-    `again` may say how to ask once more after a refusal that only concerns a parameter: it returns a stream
-    to try instead, or None.
+    `again` makes a model to ask instead after a refusal that only concerns a parameter, None for others.
     """
 
     stream: Callable[[Prompt, httpx2.Client, float], Iterable[Piece]]
     faults: tuple[type[Exception], ...]
-    again: Callable[[Refused], Talk | None] = lambda _refused: None
+    again: Callable[[Refused], Model | None] = lambda _refused: None
+
+
+def begin(
+    endpoint: Endpoint,
+    prompt: Prompt,
+    talk: Callable[[], Talk],
+    *,
+    env: Mapping[str, str],
+    within_s: float,
+    silence_s: float,
+) -> Reply:
+    """Ask with the client that `talk` loads: a second and more, which a missing key spares."""
+    refusal.check_key(endpoint)
+    return ask(endpoint, prompt, talk(), env=env, within_s=within_s, silence_s=silence_s)
 
 
 def ask(
@@ -75,19 +89,15 @@ def ask(
     within_s: float,
     silence_s: float = SILENCE_S,
 ) -> Reply:
-    """Send the prompt and gather the reply. Raises ModelFailed."""
-    from time import monotonic
-
-    until = monotonic() + within_s
-    trying: Talk | None = talk
-    while trying:
-        heard = _Heard()
-        try:
-            with wire(endpoint, env, within_s=max(0.01, until - monotonic()), silence_s=silence_s) as line:
-                fault = _listen(heard, trying.stream(_clean(prompt), line.client, line.left_s), trying.faults)
-        except _FAULTS as wrong:  # a proxy, a certificate file: nothing was sent
-            raise refusal.unreachable(endpoint, wrong) from None
-        trying = trying.again(line.refused) if line.refused and not heard.text else None
+    """Send the prompt, once, and gather the reply. Raises ModelFailed."""
+    heard = _Heard()
+    try:
+        with wire(endpoint, env, within_s=max(0.01, within_s), silence_s=silence_s) as line:
+            fault = _listen(heard, talk.stream(_clean(prompt), line.client, line.left_s), talk.faults)
+    except _FAULTS as wrong:  # a proxy, a certificate file: nothing was sent
+        raise refusal.unreachable(endpoint, wrong) from None
+    if line.refused and not heard.text and (other := talk.again(line.refused)) is not None:
+        return Reply("", again=Again(other, refusal.refused(endpoint, line.refused).message))
     return _reply(endpoint, prompt, heard, line, fault, within_s)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lamina import errors
 from lamina.models.base import TIMEOUT_S, Model, Prompt, Reply
@@ -26,11 +26,16 @@ class Lent:
         try:
             if callable(self.lender):
                 return _reply(self.lender("\n\n".join(filter(None, (prompt.system, prompt.text)))))
-            return self.lender.ask(prompt, within_s=within_s)
+            return self._own(self.lender.ask(prompt, within_s=within_s))
         except errors.LaminaError:
             raise
         except Exception as problem:  # code of others: whatever it throws, the next one is asked
             raise errors.ModelFailed(f"{type(problem).__name__}: {problem}") from problem
+
+    def _own(self, reply: Reply) -> Reply:
+        """Keep this name, and this guard, over what the lender would have asked instead."""
+        again = reply.again
+        return replace(reply, again=again._replace(model=Lent(self.route, again.model))) if again else reply
 
 
 def lend(lender: Function | Model) -> Lent:

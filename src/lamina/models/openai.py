@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lamina.formats.frozen import NamedTuple
-from lamina.models.base import TIMEOUT_S
+from lamina.models.base import TIMEOUT_S, Again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,12 +25,16 @@ _NO_KEY = "none"
 
 
 class Shape(NamedTuple):
-    """Which parameters an endpoint takes: which one limits a reply, whether it counts, whether GBNF holds."""
+    """Which parameters an endpoint takes: which one limits a reply, whether it counts, whether GBNF holds.
+
+    `changed` are those that it refused by name: each is changed once.
+    """
 
     limit: str = "max_tokens"
     thinks: int = 0
     usage: bool = True
     grammar: bool = False
+    changed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,45 +52,32 @@ class OpenAI:
         return self.endpoint.route
 
     def ask(self, prompt: Prompt, *, within_s: float = TIMEOUT_S) -> Reply:
-        """Send the prompt. A parameter that the endpoint refuses by name is changed or dropped, once each."""
-        from time import monotonic
-
-        from lamina.models import refusal
-
-        refusal.check_key(self.endpoint)  # before the client is loaded, which takes a second and more
-        until = monotonic() + within_s
-        reply = self._ask(prompt, self.shape, within_s)
-        if reply.text or not (self.shape.grammar and prompt.grammar):
-            return reply
-        # Where the template opens a thought by itself, what the grammar held to is taken for thinking.
-        again = self._ask(prompt, self.shape._replace(grammar=False), max(0.01, until - monotonic()))
-        asked, answered = reply.tokens_in + again.tokens_in, reply.tokens_out + again.tokens_out
-        return replace(again, tokens_in=asked, tokens_out=answered)
-
-    def _ask(self, prompt: Prompt, shape: Shape, within_s: float) -> Reply:
+        """Send the prompt, once. A parameter that the endpoint refuses by name is left out of `again`."""
         from lamina.models import exchange
 
-        talk = self._talk(shape, frozenset())
-        return exchange.ask(
-            self.endpoint, prompt, talk, env=self.env, within_s=within_s, silence_s=self.silence_s
+        reply = exchange.begin(
+            self.endpoint, prompt, self._talk, env=self.env, within_s=within_s, silence_s=self.silence_s
         )
+        if reply.text or reply.again or not (self.shape.grammar and prompt.grammar):
+            return reply
+        # Where the template opens a thought by itself, what the grammar held to is taken for thinking.
+        return replace(reply, again=Again(self._without("grammar")))
 
-    def _talk(self, shape: Shape, tried: frozenset[str]) -> Talk:
+    def _talk(self) -> Talk:
         from openai import OpenAIError
 
         from lamina.models.exchange import Talk
 
-        def stream(prompt: Prompt, client: httpx2.Client, within_s: float) -> Iterator[Piece]:
-            return _stream(self.endpoint, shape, prompt, client, within_s)
+        return Talk(partial(_stream, self.endpoint, self.shape), (OpenAIError,), self._other)
 
-        def again(refused: Refused) -> Talk | None:
-            named = _named(refused, shape)
-            if not named or named in tried:
-                return None
-            change: dict[str, Any] = {"limit": _LIMITS[shape.limit]} if named == "limit" else {named: False}
-            return self._talk(shape._replace(**change), tried | {named})
+    def _other(self, refused: Refused) -> OpenAI | None:
+        named = _named(refused, self.shape)
+        return self._without(named) if named and named not in self.shape.changed else None
 
-        return Talk(stream, (OpenAIError,), again)
+    def _without(self, named: str) -> OpenAI:
+        """Return a model that asks without one parameter, or that limits a reply by the other one."""
+        change: dict[str, Any] = {"limit": _LIMITS[self.shape.limit]} if named == "limit" else {named: False}
+        return replace(self, shape=self.shape._replace(**change, changed=self.shape.changed | {named}))
 
 
 def _stream(

@@ -11,7 +11,7 @@ from typing import Protocol
 from lamina import errors
 from lamina.formats.dates import as_utc
 from lamina.models import ladder
-from lamina.models.base import TIMEOUT_S, Model, Prompt, Reply, estimate_tokens
+from lamina.models.base import MAX_WAYS, TIMEOUT_S, Again, Model, Prompt, Reply, estimate_tokens
 from lamina.models.ladder import Routes, Tried
 from lamina.models.prices import Price
 from lamina.pipeline.redact import redact
@@ -103,7 +103,7 @@ class Climber:
                     raise
                 return Tried(route, reason=f"not asked: {problem.message}", asked=False)
             sent.append(route)
-            return self._one(clean, call)
+            return self._put(clean, call)
 
         done = ladder.climb(self._rungs(own, missing), one)
         self._remember(done)
@@ -112,7 +112,7 @@ class Climber:
         return Answer(done.winner.reply, done.winner.route)
 
     def estimate(self, tokens_in: int, tokens_out: int) -> tuple[str, float | None]:
-        """Give the model that is named first, and what so many tokens cost there, None if that is not known."""
+        """Give the model that is named first, and what so many tokens cost there, None if not known."""
         route = self._permitted.model or next(iter(self._permitted.others()), "")
         price = self._permitted.price(route) if route else None
         reply = Reply("", tokens_in=tokens_in, tokens_out=tokens_out)
@@ -161,18 +161,46 @@ class Climber:
             raise errors.CapReached("the day's cap was reached a moment ago", "try again")
         return call
 
-    def _one(self, prompt: Prompt, call: meter.Call) -> Tried:
-        """Ask one model and settle what its call used."""
-        start = time.monotonic()
+    def _put(self, prompt: Prompt, call: meter.Call) -> Tried:
+        """Ask one model, and in another way where its endpoint did not take the first one.
+
+        Each request is a call that is counted before it is sent. A way that led to an answer is kept.
+        """
+        until = time.monotonic() + self._within_s
+        model, left = self._models[call.route], self._within_s
+        for way in range(1, MAX_WAYS + 1):
+            tried, again = self._one(model, prompt, call, left)
+            if tried.answers:
+                self._models[call.route] = model
+            left = until - time.monotonic()
+            if again is None or left <= 0 or way == MAX_WAYS:
+                break
+            try:
+                call = self._count(call.purpose, call.route, call.tokens)
+            except errors.CapReached as problem:
+                why = tried.reason or "it answered with nothing"
+                return replace(tried, reason=f"{why}; not asked again: {problem.message}")
+            model = again.model
+        return tried
+
+    def _one(
+        self, model: Model, prompt: Prompt, call: meter.Call, left_s: float
+    ) -> tuple[Tried, Again | None]:
+        """Send one request and settle what its call used."""
+        start, again = time.monotonic(), None
         try:
-            reply = self._models[call.route].ask(prompt, within_s=self._within_s)
-            tried = Tried(call.route, counted(reply, call.tokens))
+            reply = model.ask(prompt, within_s=left_s)
+            again = reply.again if not reply.text else None
+            if again and again.refused:
+                tried = Tried(call.route, reason=short(again.refused))
+            else:
+                tried = Tried(call.route, replace(counted(reply, call.tokens), again=None))
         except errors.LaminaError as problem:
             tried = Tried(call.route, reason=told(problem), wait_s=getattr(problem, "retry_after_s", None))
         use = self._use(tried)
         settled = meter.settle(self._layout, call, use)
         self._log(call.purpose, tried, use, seconds=time.monotonic() - start, settled=settled)
-        return tried
+        return tried, again
 
     def _use(self, tried: Tried) -> Use:
         """Give what a call used; no tokens for a model that failed: nearly always none reached it."""
@@ -254,7 +282,12 @@ def counted(reply: Reply, tokens: int) -> Reply:
 
 def told(problem: errors.LaminaError) -> str:
     """Return a failure as one short line that may be logged and shown."""
-    line = " ".join(redact(problem.message).text.split())
+    return short(problem.message)
+
+
+def short(text: str) -> str:
+    """Return a text as one short line without secrets."""
+    line = " ".join(redact(text).text.split())
     return line if len(line) <= _MAX_REASON else f"{line[:_MAX_REASON]}…"
 
 
