@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lamina.models.base import TIMEOUT_S
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from lamina.models.base import Prompt, Reply
-    from lamina.models.exchange import Piece
+    from lamina.models.exchange import Piece, Talk
     from lamina.models.routes import Endpoint
 
 _CUT = ("max_tokens", "model_context_window_exceeded", "pause_turn")
@@ -34,18 +35,18 @@ class Anthropic:
 
     def ask(self, prompt: Prompt, *, within_s: float = TIMEOUT_S) -> Reply:
         """Send the prompt, once."""
-        from lamina.models import exchange, refusal
+        from lamina.models import exchange
 
-        refusal.check_key(self.endpoint)  # before the client is loaded, which takes a second and more
+        return exchange.begin(
+            self.endpoint, prompt, self._talk, env=self.env, within_s=within_s, silence_s=self.silence_s
+        )
+
+    def _talk(self) -> Talk:
         from anthropic import AnthropicError
 
-        def stream(prompt: Prompt, client: httpx2.Client, within_s: float) -> Iterator[Piece]:
-            return _stream(self.endpoint, prompt, client, within_s)
+        from lamina.models.exchange import Talk
 
-        talk = exchange.Talk(stream, (AnthropicError,))
-        return exchange.ask(
-            self.endpoint, prompt, talk, env=self.env, within_s=within_s, silence_s=self.silence_s
-        )
+        return Talk(partial(_stream, self.endpoint), (AnthropicError,))
 
 
 def _stream(endpoint: Endpoint, prompt: Prompt, client: httpx2.Client, within_s: float) -> Iterator[Piece]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lamina.models.base import TIMEOUT_S
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from lamina.models.base import Prompt, Reply
-    from lamina.models.exchange import Piece
+    from lamina.models.exchange import Piece, Talk
     from lamina.models.routes import Endpoint
 
 _VERSION: Final = "v1beta"
@@ -39,18 +40,18 @@ class Gemini:
 
     def ask(self, prompt: Prompt, *, within_s: float = TIMEOUT_S) -> Reply:
         """Send the prompt, once."""
-        from lamina.models import exchange, refusal
+        from lamina.models import exchange
 
-        refusal.check_key(self.endpoint)  # before the client is loaded, which takes a second and more
+        return exchange.begin(
+            self.endpoint, prompt, self._talk, env=self.env, within_s=within_s, silence_s=self.silence_s
+        )
+
+    def _talk(self) -> Talk:
         from google.genai.errors import APIError
 
-        def stream(prompt: Prompt, client: httpx2.Client, within_s: float) -> Iterator[Piece]:
-            return _stream(self.endpoint, self.thinks, prompt, client, within_s)
+        from lamina.models.exchange import Talk
 
-        talk = exchange.Talk(stream, (APIError,))
-        return exchange.ask(
-            self.endpoint, prompt, talk, env=self.env, within_s=within_s, silence_s=self.silence_s
-        )
+        return Talk(partial(_stream, self.endpoint, self.thinks), (APIError,))
 
 
 def _stream(
