@@ -16,11 +16,12 @@ from tests.models.scripted import Say, scripted
 from tests.pipeline.opening import Clock, opened
 
 from lamina import errors
+from lamina.formats.standing import Standing
 from lamina.memory import Memory, distilling, models
 from lamina.models.base import Prompt, Reply
 from lamina.models.discover import COMMANDS
 from lamina.models.routes import PROVIDERS
-from lamina.store import meter
+from lamina.store import meter, standing
 from lamina.store.layout import Layout
 
 ASKED = Prompt("Summarise.", "The pier is 80 m long.")
@@ -134,6 +135,34 @@ def test_auto_looks_once_in_a_process_and_only_for_a_question(trap, tmp_path):
     assert 0 < len(looks) <= 4
     assert len(server.asked) == 3
     assert not (folder / "started").exists()
+
+
+def test_auto_looks_for_nothing_while_the_named_model_or_the_last_winner_answers(trap, tmp_path):
+    server, env, folder = trap
+    env |= {"LAMINA_MODEL_ROUTES": "auto", "LAMINA_MODEL": "mistral/small"}
+    asker = opened(tmp_path, env=env)._at.asker
+    assert asker.ask("summarise", ASKED, own="ollama/qwen3").route == "mistral/small"
+    assert {request.method for request in server.requests} == {"POST"}
+    models._found.cache_clear()
+    env.pop("LAMINA_MODEL")
+    first = opened(tmp_path, env=env)._at.asker.ask("summarise", ASKED, own="ollama/qwen3").route
+    assert first == "ollama/qwen3"
+    models._found.cache_clear()
+    server.requests.clear()
+    assert opened(tmp_path, env=env)._at.asker.ask("summarise", ASKED).route == first
+    assert [request.method for request in server.requests] == ["POST"]
+    assert not (folder / "started").exists()
+
+
+@pytest.mark.parametrize("route", ["openai/gpt-5-pro", "custom/x", "host/other", "nobody/x", "x", ""])
+def test_a_standing_that_somebody_else_wrote_permits_no_model(trap, tmp_path, route):
+    server, env, _folder = trap
+    env |= {"LAMINA_MODEL_ROUTES": "auto", "LAMINA_MODEL_BASE_URL": server.url}
+    memory = opened(tmp_path, env=env)
+    wishes = models.permitted(memory._at).wishes
+    standing.change(Layout(memory.root), lambda _: Standing(route, memory._at.clock(), wishes))
+    assert memory._at.asker.ask("summarise", ASKED).route != route
+    assert "gpt-5-pro" not in str([request.body for request in server.requests])
 
 
 def test_the_sessions_own_route_is_asked_before_the_others_if_it_is_permitted(trap, tmp_path):

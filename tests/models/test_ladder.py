@@ -22,6 +22,7 @@ from lamina.models.ladder import (
     climb,
     failure,
     order,
+    sure,
 )
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
@@ -203,6 +204,22 @@ def test_nobody_is_asked_twice_nor_unless_permitted(standing, others, own):
     rungs = order(Routes(others[0] if others else "", own, tuple(others), standing.wishes), standing, NOW)
     assert len(set(rungs)) == len(rungs) == min(len(others), MAX_RUNGS)
     assert set(rungs) <= set(others)
+
+
+@given(STANDINGS, st.lists(st.sampled_from("abcdef"), unique=True), st.sampled_from(["", *"abcdef"]))
+def test_who_is_sure_to_come_first_is_the_beginning_of_every_order(standing, others, own):
+    model = others[0] if others else ""
+    rungs = order(Routes(model, own, tuple(others), standing.wishes), standing, NOW)
+    first = sure(model, standing, standing.wishes, NOW, may=lambda route: route in others)
+    assert rungs[: len(first)] == first
+    assert sure(model, standing, standing.wishes, NOW, may=lambda _: False) == [
+        each for each in first if each == model
+    ]
+
+
+def test_the_model_is_sure_to_be_asked_unless_it_is_benched():
+    assert sure("a", Standing("b", NOW, WISHES), WISHES, NOW, may=lambda _: True) == ["b", "a"]
+    assert sure("a", Standing(benched=benched(a=ahead(minutes=1))), WISHES, NOW, may=lambda _: True) == []
 
 
 JSON = st.recursive(

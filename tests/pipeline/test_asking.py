@@ -74,7 +74,7 @@ class Bench:
         def price(route: str) -> Price | None:
             return None if route.startswith("odd/") else Price(1.0, 10.0)
 
-        permitted = Permitted(first, others, build, wishes, price)
+        permitted = Permitted(first, others, build, wishes, price, may=lambda route: route in self.models)
         return Climber(self.layout, permitted, caps=caps, clock=self.clock, within_s=within_s)
 
     @property
@@ -116,6 +116,63 @@ def test_all_fail(bench):
     with pytest.raises(errors.NoModelAnswered, match=r"a/one: connection refused; b/two: .*nothing") as told:
         asker.ask("summarise", ASKED)
     assert told.value.replied
+
+
+def test_the_others_are_not_looked_for_before_it_is_their_turn(bench):
+    one, two = Said("a/one", [yes(), yes(), dead(), yes()]), Said("b/two", [yes(), dead()])
+    asker = bench.asker(one, two)
+    assert [asker.ask("summarise", ASKED).route for _ in range(2)] == ["a/one", "a/one"]
+    assert bench.looked == 0
+    assert asker.ask("summarise", ASKED).route == "b/two"
+    assert bench.looked == 1
+    assert asker.ask("summarise", ASKED).route == "a/one", (
+        "who won before and then fails is followed by the model"
+    )
+    assert bench.looked == 1
+    assert [len(one.asked), len(two.asked)] == [4, 2]
+
+
+def test_a_winner_that_was_found_before_is_asked_before_anything_is_looked_for(bench):
+    bench.asker(Said("a/one", [dead()]), Said("b/two", [yes()])).ask("summarise", ASKED)
+    one, two = Said("a/one", [yes()]), Said("b/two", [yes()])
+    again = bench.asker(one, two)
+    bench.looked = 0
+    assert again.ask("summarise", ASKED).route == "b/two"
+    assert (bench.looked, one.asked) == (0, [])
+
+
+def test_a_winner_that_is_gone_or_may_no_longer_be_asked_is_passed_over(bench):
+    for gone in (True, False):
+        bench.missing = set()
+        bench.clock.forward(hours=1)
+        bench.asker(Said("a/one", [dead()]), Said("b/two", [yes()])).ask("summarise", ASKED)
+        bench.missing = {"b/two"} if gone else set()
+        rest = [] if not gone else [Said("b/two", [yes()])]
+        assert bench.asker(Said("a/one", [yes()]), *rest).ask("summarise", ASKED).route == "a/one"
+
+
+def test_where_the_model_is_benched_the_others_come_before_it(bench):
+    one, two = Said("a/one", [yes(""), yes()]), Said("b/two", [dead(), yes(), dead()])
+    asker = bench.asker(one, two)
+    with pytest.raises(errors.NoModelAnswered):
+        asker.ask("summarise", ASKED)
+    assert asker.ask("summarise", ASKED).route == "b/two"
+    bench.clock.forward(minutes=14, seconds=50)
+    assert asker.ask("summarise", ASKED).route == "a/one"
+
+
+def test_no_more_than_four_are_asked_with_a_winner_that_the_others_lack(bench):
+    models = [Said(f"m/{number}", [dead()]) for number in range(5)]
+    bench.asker(Said("m/0", [dead()]), Said("gone/one", [yes()])).ask("summarise", ASKED)
+    asker = bench.asker(*models)
+    bench.models["gone/one"] = Said("gone/one", [dead()])
+    with pytest.raises(errors.NoModelAnswered, match="gone/one"):
+        asker.ask("summarise", ASKED)
+    assert sum(len(model.asked) for model in bench.models.values()) == 4
+
+
+def test_how_long_one_question_may_take_is_known(bench):
+    assert bench.asker(within_s=7).longest_s == 4 * 7 + 30
 
 
 def test_the_benched_one_recovers(bench):

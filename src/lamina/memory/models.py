@@ -10,7 +10,7 @@ from lamina import errors
 from lamina.store.layout import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from lamina.memory.opened import Opened
     from lamina.models.base import Model
@@ -58,6 +58,9 @@ def _permit(opened: Opened, model: str, routes: str | list[str]) -> Permitted:
     named = canonical(model) if model else ""
     listed = {named, *([] if routes == "auto" else map(canonical, routes))}
 
+    def may(route: str) -> bool:
+        return route in listed or (routes == "auto" and _is_findable(route, env))
+
     def others() -> Iterable[str]:
         return [each.route for each in found(env)] if routes == "auto" else map(canonical, routes)
 
@@ -74,7 +77,7 @@ def _permit(opened: Opened, model: str, routes: str | list[str]) -> Permitted:
         return model_for(route, env=env, base_url=address(route), folder=folder)
 
     wishes = json.dumps([named, routes], ensure_ascii=False)
-    return Permitted(named, others, build, wishes, _pricing(opened, address))
+    return Permitted(named, others, build, wishes, _pricing(opened, address), may)
 
 
 def _base_url(opened: Opened, route: str) -> str:
@@ -206,13 +209,25 @@ def _found(variables: frozenset[tuple[str, str]]) -> tuple[Found, ...]:
     return _look(dict(variables))
 
 
-def _look(env: Mapping[str, str]) -> tuple[Found, ...]:
+def _look(env: Mapping[str, str], *, local: Sequence[str] | None = None) -> tuple[Found, ...]:
+    """Look for routes; `local` names the servers on this machine to ask, None the usual ones."""
     import shutil
 
     from lamina.models import discover
 
     path = env.get("PATH", "")
-    return tuple(discover.found(env, which=lambda name: shutil.which(name, path=path)))
+    servers = discover.USUAL if local is None else local
+    return discover.found(env, which=lambda name: shutil.which(name, path=path), local=servers)
+
+
+def _is_findable(route: str, env: Mapping[str, str]) -> bool:
+    """Tell whether `auto` may have found a route here; no server is asked, so it may be gone."""
+    from lamina.models.discover import USUAL
+
+    provider, _, model = route.partition("/")
+    if provider in USUAL:
+        return bool(model)
+    return any(each.route == route for each in _look(env, local=()))
 
 
 def _climber(opened: Opened, given: Permitted) -> Climber:

@@ -39,7 +39,8 @@ COMMANDS: Final[Mapping[str, str]] = {
 _LARGEST = 1 << 20
 _MOST = 50
 """Models that one endpoint may list."""
-_USUAL: Final = ("ollama", "llamacpp", "vllm", "lmstudio")
+USUAL: Final = ("ollama", "llamacpp", "vllm", "lmstudio")
+"""Servers on this machine that are looked for."""
 
 
 def found(
@@ -47,7 +48,7 @@ def found(
     *,
     which: Callable[[str], str | None] = shutil.which,
     within_s: float = 1.0,
-    local: Iterable[str] = _USUAL,
+    local: Iterable[str] = USUAL,
 ) -> tuple[Found, ...]:
     """List the routes: vendors whose key is set, local endpoints that answer, and installed commands.
 

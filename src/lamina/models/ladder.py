@@ -13,7 +13,7 @@ from lamina import errors
 from lamina.formats.standing import FRESH, LONGEST_ASKED, LONGEST_PAUSE, Bench, Standing
 from lamina.models.base import Reply
 
-__all__ = ["MAX_RUNGS", "Bench", "Climb", "Routes", "Standing", "Tried", "after", "climb", "order"]
+__all__ = ["MAX_RUNGS", "Bench", "Climb", "Routes", "Standing", "Tried", "after", "climb", "order", "sure"]
 
 MAX_RUNGS = 4
 """How many models one question is put to at most (the seed)."""
@@ -84,6 +84,15 @@ def order(routes: Routes, standing: Standing, now: datetime) -> list[str]:
         wanted.insert(0, first)
     ranked = sorted(dict.fromkeys(wanted), key=lambda route: standing.is_benched(route, now))
     return ranked[:MAX_RUNGS]
+
+
+def sure(
+    model: str, standing: Standing, wishes: str, now: datetime, *, may: Callable[[str], bool]
+) -> list[str]:
+    """Return whom every order begins with, whoever the others are: the permitted winner, the model."""
+    first = standing.first(wishes, now)
+    known = dict.fromkeys((*([first] if first and may(first) else ()), model))
+    return [route for route in known if route and not standing.is_benched(route, now)]
 
 
 def climb(rungs: Iterable[str], ask: Callable[[str], Tried]) -> Climb:

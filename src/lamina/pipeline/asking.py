@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -23,6 +23,7 @@ PURPOSES = ("summarise", "consolidate", "refresh", "rerank", "judge")
 """What calls are counted by."""
 
 _MAX_REASON = 200
+_BETWEEN_S = 30
 _MAX_TOKENS = 10_000_000
 
 
@@ -49,7 +50,8 @@ class Permitted:
     """The models that the person named.
 
     `others` finds the other permitted ones when they are needed first, `build` makes a model of a route or
-    raises why it can't be had here, `wishes` stands for the preferences, `price` is None where unknown.
+    raises why it can't be had here, `wishes` stands for the preferences, `price` is None where unknown. `may`
+    tells whether `others` could give a route, without looking for any.
     """
 
     model: str
@@ -57,6 +59,7 @@ class Permitted:
     build: Callable[[str], Model]
     wishes: str
     price: Callable[[str], Price | None]
+    may: Callable[[str], bool] = lambda _: False
 
 
 class Climber:
@@ -81,6 +84,11 @@ class Climber:
         self._within_s = within_s
         self._models: dict[str, Model] = {}
 
+    @property
+    def longest_s(self) -> float:
+        """Seconds that one question may take: every rung its whole time, and some for what lies between."""
+        return ladder.MAX_RUNGS * self._within_s + _BETWEEN_S
+
     def ask(self, purpose: str, prompt: Prompt, *, own: str = "") -> Answer:
         """Ask for one purpose, up the ladder.
 
@@ -92,7 +100,7 @@ class Climber:
         clean = cleaned(prompt)
         tokens = estimate_tokens(clean.system) + estimate_tokens(clean.text)
         self._stay_within(tokens)
-        missing: list[Tried] = []
+        missing: dict[str, Tried] = {}
         sent: list[str] = []
 
         def one(route: str) -> Tried:
@@ -108,7 +116,7 @@ class Climber:
         done = ladder.climb(self._rungs(own, missing), one)
         self._remember(done)
         if done.winner is None or done.winner.reply is None:
-            raise ladder.failure(done, missing)
+            raise ladder.failure(done, missing.values())
         return Answer(done.winner.reply, done.winner.route)
 
     def estimate(self, tokens_in: int, tokens_out: int) -> tuple[str, float | None]:
@@ -130,22 +138,33 @@ class Climber:
             return problem.message
         return resting(self._layout, now)
 
-    def _rungs(self, own: str, missing: list[Tried]) -> list[str]:
-        """Give the ladder of the models that can be had here; `missing` gets the others and why."""
-        permitted = self._permitted
+    def _rungs(self, own: str, missing: dict[str, Tried]) -> Iterator[str]:
+        """Give the ladder of the models that can be had here; `missing` gets the others and why.
+
+        The others are found when their turn comes: that may take a second.
+        """
+        permitted, before, now = self._permitted, standing.load(self._layout), self._clock()
+        asked: list[str] = []
+        for route in ladder.sure(permitted.model, before, permitted.wishes, now, may=permitted.may):
+            if self._has(route, missing):
+                asked.append(route)
+                yield route
         named = dict.fromkeys((*filter(None, (permitted.model,)), *permitted.others()))
         here = [route for route in named if self._has(route, missing)]
         routes = Routes(
             permitted.model if permitted.model in here else "", own, tuple(here), permitted.wishes
         )
-        return ladder.order(routes, standing.load(self._layout), self._clock())
+        rest = [route for route in ladder.order(routes, before, now) if route not in asked]
+        yield from rest[: ladder.MAX_RUNGS - len(asked)]
 
-    def _has(self, route: str, missing: list[Tried]) -> bool:
+    def _has(self, route: str, missing: dict[str, Tried]) -> bool:
+        if route in missing:
+            return False
         if route not in self._models:
             try:
                 self._models[route] = self._permitted.build(route)
             except (errors.ModelFailed, errors.BadSetting) as problem:
-                missing.append(Tried(route, reason=told(problem), asked=False))
+                missing[route] = Tried(route, reason=told(problem), asked=False)
                 return False
         return True
 
