@@ -17,6 +17,7 @@ from lamina.formats.bullet import Bullet
 from lamina.formats.summary import Point, parse_summary
 from lamina.models.base import Prompt
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Passage, passages_of, support
 from lamina.pipeline.ground import Shown, doubts, inventions
@@ -84,15 +85,15 @@ def _bullet(point: Point, passages: list[Passage], grounds: Shown, today: date |
     text = clip(redact(point.text).text, _BULLET_CHARS)
     label = "" if inventions(point.label, grounds) else redact(point.label).text
     led = f"{point.day}: {text}" if point.day and point.day != today else text
-    found = support(text, passages)
-    if found is None or found.share < LEAST or inventions(led, grounds):
+    found, share = support(text, passages), least_share(text, passages)
+    if found is None or share < LEAST or inventions(led, grounds):
         return None
     said = [each.text for each in passages if found.first <= each.first and each.last <= found.last]
     if hardened(text, "\n".join(said)) or turned(text, said):
         return None
     if label in _SETTLED and hedged(text):
         label = "open"
-    firm = found.share >= FIRM and not doubts(text, grounds)
+    firm = share >= FIRM and not doubts(text, grounds)
     quote, who = (found.quote, found.who) if firm else ("", "assistant")  # a bullet that nobody's words carry
     return Bullet(label, text, point.day or today, found.first, found.last, quote, who)
 

@@ -97,7 +97,7 @@ class Filing:
         except Unfit as reason:
             self.unfit[name] += str(reason) in WRONG
             self.done.reject(str(reason))
-        except errors.LaminaError as problem:
+        except errors.UsageError as problem:  # of this line alone; what the disk refuses ends the batch
             self.unfit[name] += 1
             self.done.write_failed.append(problem.message)
         else:
@@ -230,6 +230,8 @@ class Filing:
 
     def _supersede(self, change: Change, part: Part) -> None:
         located, entry = self._shown(change.id)
+        if change.id in self.done.updated:
+            raise Unfit("answered in two ways")
         revision, proof = ending_of(change, part, entry)
         if self._stays(entry, located, proof, revision.text, part):
             if self._buried(located.scope, *changes.filed(located.layer, revision.text, revision.day)):

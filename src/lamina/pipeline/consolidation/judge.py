@@ -6,7 +6,8 @@ does not settle what the note only supposed. How far it is trusted follows from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from lamina.formats.slug import heading_of
 from lamina.formats.source import SessionRef
 from lamina.pipeline.changes import Revision, filed, without_conflict
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Support, support
 from lamina.pipeline.consolidation.endings import ends
@@ -41,6 +43,9 @@ _SHARED = 0.25  # of an entry's terms: what a change of it must speak about
 _ENDED = 0.34  # of an entry's terms: what a note must speak about to end it
 _SETTLED = frozenset({"decisions", "learnings", "procedural"})
 _TOPIC_WORDS = 8
+_LONGEST = 1_200  # characters of a fact: two bullets at their longest
+_MARKS = re.compile(r"(?:\s*\[(?:person|agent|tool)\])+\s*$")
+_LED = re.compile(r"^(?:-\s+)?(?:\*\*[^*:]{1,40}:\*\*\s*)?(?:\d{4}-\d{2}-\d{2}:\s+)?")
 
 
 INVENTED, UNSUPPORTED, SETTLED, TURNED = "invented", "unsupported", "settled a doubt", "turned round"
@@ -71,32 +76,47 @@ class Proof:
         return render_evidence(Evidence(self.found.quote, self.found.who))
 
 
+def said(text: str) -> str:
+    """Return what a reply says, without secrets and without what it copied of the prompt's own marks.
+
+    Raises Unfit for a text that is longer than any bullet could make it.
+    """
+    bare = _MARKS.sub("", redact(text).text.strip()).strip()
+    bare = _LED.sub("", bare, count=1)
+    if len(bare) > _LONGEST:
+        raise Unfit("too long")
+    if not any(char.isalnum() for char in bare):
+        raise Unfit("empty")
+    return bare
+
+
 def prove(part: Part, text: str, *, also: str = "") -> Proof:
     """Find what a text rests on in a note; `also` is other text that its values may stand in.
 
     Raises Unfit for an invention, for what nothing in the note supports, for a doubt made a fact and for a
     denial turned round.
     """
-    grounds = Shown(f"{part.text}\n{also}") if also else part.grounds
+    grounds = Shown(f"{part.grounds.text}\n{also}") if also else part.grounds
     if inventions(text, grounds):
         raise Unfit(INVENTED)
-    found = support(text, part.passages)
+    found, share = support(text, part.passages), least_share(text, part.passages)
     strange = bool(doubts(text, grounds))
-    if found is None or found.share < (FIRM if strange else LEAST):
+    if found is None or share < (FIRM if strange else LEAST):
         raise Unfit(UNSUPPORTED)
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
     if hardened(text, "\n".join(each.text for each in bullets)):
         raise Unfit(SETTLED)
     if turned(text, [each.text for each in bullets]):
         raise Unfit(TURNED)
-    weak = strange or found.share < FIRM or not any(each.quote for each in bullets)
-    return _proof(part, found, bullets, weak=weak)
+    return _proof(part, found, bullets, weak=strange or share < FIRM)
 
 
 def _proof(part: Part, found: Support, bullets: list[Bullet], *, weak: bool) -> Proof:
     note = part.file.note
     ref = SessionRef(note.host, note.session, found.first, found.last)
     day = max((each.day for each in bullets if each.day), default=part.day)
+    if not any(each.quote for each in bullets):  # nobody was found to have said it: its words are a model's
+        found, weak = replace(found, quote="", who="assistant"), True
     return Proof(found, day, _label(bullets), ref, weak)
 
 
@@ -111,7 +131,7 @@ def draft_of(fact: Fact, part: Part, *, keys: Collection[str], review: Callable[
     `keys` are the workspaces that exist. A workspace that does not is replaced by the note's own; another
     one makes the entry a candidate.
     """
-    text = redact(fact.text).text
+    text = said(fact.text)
     proof = prove(part, text)
     scope, foreign = scope_for(fact.scope, part.scope, keys)
     layer = fact.layer
@@ -161,7 +181,7 @@ def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Pro
     Raises Unfit where they are not about it or older, and where they turn the old words round though the note
     does not.
     """
-    text, old = redact(change.text).text, _content(entry)
+    text, old = said(change.text), _content(entry)
     proof = prove(part, text, also=old)
     if not _about(text, old, _SHARED):
         raise Unfit("about something else")
@@ -173,7 +193,7 @@ def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Pro
 
 def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
     """Check the reason for which a reply ends an entry; raises Unfit if its note says nothing against it."""
-    reason, old = redact(change.text).text, _content(entry)
+    reason, old = said(change.text), _content(entry)
     if hedged(reason):
         raise Unfit(SETTLED)
     if not _about("\n".join(each.text for each in part.passages), old, _ENDED):
@@ -186,7 +206,7 @@ def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof
     if not ends([each.text for each in part.passages], old, day=part.day):
         raise Unfit("not ended by what was said")
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
-    proof = _proof(part, found, bullets, weak=not any(each.quote for each in bullets))
+    proof = _proof(part, found, bullets, weak=False)
     _later(proof.day, entry)
     return Revision(reason, str(proof.ref), proof.evidence, proof.day), proof
 

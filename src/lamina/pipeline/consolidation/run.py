@@ -53,8 +53,8 @@ def consolidate_with(  # noqa: PLR0913 - the whole of what decides; each has one
         for parts in parts_of(store, waiting[:limit], bounds):
             one = _exchange(store, asker, sheet_of(store, parts, bounds, neighbours()), now, review, bounds)
             _add_up(done, one)
-            if done.waits:
-                break
+            if done.waits or one.write_failed:
+                break  # what the disk refuses now it refuses for the next notes too
     _tell(store, done, now)
     return done
 
@@ -108,6 +108,9 @@ def _write(
                 return Filing(batch, sheet, review=review, attempts=bounds.attempts).file(reply)
         except errors.ChangedMeanwhile as changed:
             problem = changed
+        except errors.LaminaError as refused:
+            problem = refused
+            break
     return Consolidated(write_failed=[problem.message])
 
 

@@ -73,8 +73,8 @@ class Part:
 
     @cached_property
     def grounds(self) -> Shown:
-        """Its text, as what a fact's values must stand in."""
-        return Shown(self.text)
+        """Its text, as what a fact's values must stand in; its name is an address and no value."""
+        return Shown(self.text.partition("\n")[2])
 
     @property
     def through(self) -> int:
