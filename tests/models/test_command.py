@@ -238,8 +238,104 @@ def test_the_program_gets_the_prompt_on_stdin_alone_in_an_empty_folder(place, ho
     assert Path(told["cwd"]).is_relative_to(place.folder.resolve())
     assert not Path(told["cwd"]).exists()
     assert told["env"]["LAMINA_CHILD"] == "1"
-    assert told["env"]["OPENAI_API_KEY"] == "k"
+    assert ("OPENAI_API_KEY" in told["env"]) == (host in ("codex", "qwen", "opencode"))
     assert "CLAUDECODE" not in told["env"]
+
+
+KEYS = {
+    "claude-code": (
+        "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_MAX_OUTPUT_TOKENS "
+        "MAX_THINKING_TOKENS AWS_SECRET_ACCESS_KEY AWS_BEARER_TOKEN_BEDROCK GOOGLE_APPLICATION_CREDENTIALS"
+    ),
+    "codex": "OPENAI_API_KEY CODEX_API_KEY AZURE_OPENAI_API_KEY",
+    "gemini": "GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_APPLICATION_CREDENTIALS",
+    "qwen": "OPENAI_API_KEY DASHSCOPE_API_KEY",
+    "opencode": "OPENCODE_API_KEY OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY AWS_SECRET_ACCESS_KEY",
+}
+FOREIGN = (
+    "GITHUB_TOKEN GH_TOKEN LAMINA_GIT_TOKEN LAMINA_MODEL_KEY LAMINA_ROOT LAMINA_MODEL lamina_git_token "
+    "NPM_TOKEN npm_config__auth MY_API_KEY DATABASE_PASSWORD PGPASSWORD STRIPE_SECRET_KEY KUBE_CREDENTIALS "
+    "MY_ACCESS_KEY DEPLOY_PRIVATE_KEY GITHUB_PAT VAULT_SECRET github_token 日本_TOKEN CLIENT_SECRETS"
+)
+PLAIN = "LANG HTTPS_PROXY SSL_CERT_FILE NODE_EXTRA_CA_CERTS XDG_CONFIG_HOME OPENAI_BASE_URL SSH_AUTH_SOCK KEYBOARD"
+
+
+def environment(place, host) -> dict[str, str]:
+    """Return what the host's program finds in its environment."""
+    seen = place.root / "seen"
+    place.program(host, f"json.dump(dict(os.environ), open({str(seen)!r}, 'w')); print({GOOD[host]!r})")
+    assert place.ask(host).text == "SAID"
+    return json.loads(seen.read_text())
+
+
+@pytest.mark.parametrize("host", GOOD)
+def test_a_program_gets_its_own_keys_and_those_of_nobody_else(place, host):
+    names = {name for text in (*KEYS.values(), FOREIGN, PLAIN) for name in text.split()}
+    place.env |= {name: f"value of {name}" for name in names - {"XDG_CONFIG_HOME"}}
+    told = environment(place, host)
+    assert set(KEYS[host].split()) <= set(told)
+    assert not set(FOREIGN.split()) & set(told)
+    assert set(PLAIN.split()) - {"XDG_CONFIG_HOME"} <= set(told)
+    assert [name for name in told if name.upper().startswith("LAMINA")] == ["LAMINA_CHILD"]
+    assert not any("GIT_TOKEN" in value for value in told.values())
+
+
+def test_gemini_gets_no_key_of_another_vendor(place):
+    place.env |= {name: "x" for text in KEYS.values() for name in text.split()}
+    left = {name for name in environment(place, "gemini") if "KEY" in name or "TOKEN" in name}
+    assert left == {"GEMINI_API_KEY", "GOOGLE_API_KEY"}
+
+
+SETTINGS = {
+    "codex": (
+        ".codex/config.toml",
+        """
+        [model_providers.a]
+        env_key = "MY_API_KEY"
+        env_http_headers = { "X-Org" = "ORG_SECRET" }
+        [mcp_servers.x]
+        bearer_token_env_var = "GITHUB_TOKEN"
+        """,
+    ),
+    "qwen": (
+        ".qwen/settings.json",
+        '{"modelProviders": {"openai": [{"envKey": "MY_API_KEY"}, {"envKey" : "ORG_SECRET"}]}, "a": "GITHUB_TOKEN"}',
+    ),
+    "opencode": (
+        ".config/opencode/opencode.jsonc",
+        '{"provider": {"a": {"options": {"apiKey": "{env:MY_API_KEY}", "b": "{env:ORG_SECRET}"}}}} // GITHUB_TOKEN',
+    ),
+}
+
+
+@pytest.mark.parametrize("host", SETTINGS)
+@pytest.mark.parametrize("state", ["said", "absent", "damaged"])
+def test_a_key_that_the_hosts_own_settings_name_for_a_provider_goes_along(place, host, state):
+    name, text = SETTINGS[host]
+    file = place.root / name
+    file.parent.mkdir(parents=True)
+    if state != "absent":
+        file.write_bytes(text.encode() if state == "said" else b"\xff\xfe[[model_providers]]\n{")
+    place.env |= {
+        "MY_API_KEY": "x", "ORG_SECRET": "y", "GITHUB_TOKEN": "z", "LAMINA_GIT_TOKEN": "{env:LAMINA_GIT_TOKEN}",
+    }  # fmt: skip
+    told = environment(place, host)
+    assert ("MY_API_KEY" in told, "ORG_SECRET" in told) == (state == "said",) * 2
+    assert not {"GITHUB_TOKEN", "LAMINA_GIT_TOKEN"} & set(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model_providers = 5",
+        "[[model_providers]]\nenv_key = 'X'",
+        "[model_providers]\na = 1\nb.env_key = [1]",
+    ],
+)
+def test_settings_of_the_wrong_kind_name_nothing(place, text):
+    (place.root / ".codex").mkdir()
+    (place.root / ".codex/config.toml").write_text(text)
+    assert "OPENAI_API_KEY" in environment(place, "codex")
 
 
 def test_claude_code_never_reads_a_file_that_the_material_names(place):

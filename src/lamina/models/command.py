@@ -17,6 +17,7 @@ from lamina.formats.event import CHILD_MARK
 from lamina.models.base import TIMEOUT_S, Prompt, Reply, estimate_tokens
 from lamina.models.heard import Heard, events
 from lamina.models.programs import PROGRAMS, Program
+from lamina.models.surroundings import given
 
 if TYPE_CHECKING:
     from lamina.models.child import Ran
@@ -27,24 +28,6 @@ _STALE_S = 86_400.0
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?|[\x00-\x08\x0b-\x1f\x7f]")
 _OLD = re.compile(r"unknown (option|argument)|unexpected argument|unrecognized|invalid option", re.IGNORECASE)
 _LOGIN = re.compile(r"log(ged)? ?in\b|\bauth|api.?key|\b401\b|credential", re.IGNORECASE)
-_NESTED = frozenset(
-    """
-    CLAUDECODE AI_AGENT CLAUDE_CODE_CHILD_NOTES_DIR CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_ENTRYPOINT
-    CLAUDE_CODE_EXECPATH CLAUDE_CODE_MESSAGING_SOCKET CLAUDE_CODE_MESSAGING_TOKEN CLAUDE_CODE_SESSION_ATTENDED
-    CLAUDE_CODE_SESSION_ID CLAUDE_CODE_SSE_PORT CLAUDE_EFFORT CLAUDE_PID CLAUDE_ENV_FILE CLAUDE_PROJECT_DIR
-    CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
-    CODEX_CI CODEX_SESSION_ID CODEX_THREAD_ID CODEX_TOOL_CALL_ID CODEX_MANAGED_BY_NPM
-    CODEX_MANAGED_PACKAGE_ROOT CODEX_VERSION CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED
-    CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS
-    GEMINI_CLI GEMINI_CLI_NO_RELAUNCH GEMINI_SESSION_ID GEMINI_PROJECT_DIR GEMINI_CWD
-    QWEN_CODE QWEN_CODE_AGENT_ID QWEN_CODE_CLI QWEN_CODE_LAUNCHER_PID QWEN_CODE_MANAGED_NPM_PIN
-    QWEN_CODE_MANAGED_NPM_ROOT QWEN_CODE_MODEL QWEN_CODE_MODEL_IDENTITY QWEN_CODE_NO_RELAUNCH
-    QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE QWEN_CODE_PROJECT_DIR QWEN_CODE_PROMPT_ID QWEN_CODE_SESSION_ID
-    QWEN_CODE_STARTUP_VERSION
-    OPENCODE OPENCODE_PID AGENT FORCE_COLOR CLICOLOR_FORCE
-    """.split()
-)
-"""What the hosts give to the programs that they start (read off each of them), and what asks for colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +82,7 @@ class CommandModel:
         return [args[0], *named, *args[1:], *self.program.more(self.env)]
 
     def _environment(self, room: Path) -> dict[str, str]:
-        kept = {key: value for key, value in self.env.items() if key not in _NESTED}
+        kept = given(self.program.host, self.env)
         own = {key: value.replace("{room}", os.fspath(room)) for key, value in self.program.env.items()}
         common = {
             "LAMINA_CHILD": "1",
@@ -149,8 +132,8 @@ class CommandModel:
 def command_model(host: str, *, env: Mapping[str, str], folder: Path) -> CommandModel:
     """Return the model behind a host's program: `codex`, or with a model of its, `codex:NAME`, `codex/NAME`.
 
-    `env` is what the program gets, less what would make it believe that another agent runs it; `folder` must
-    exist and be private. Raises BadSetting for a host without a program.
+    `env` is what the program gets, less others' credentials and what would make it believe that another agent
+    runs it; `folder` must exist and be private. Raises BadSetting for a host without a program.
     """
     name, _, model = re.sub("[:/]", "\n", host.removeprefix("host/"), count=1).partition("\n")
     program = PROGRAMS.get(name)
