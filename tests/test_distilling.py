@@ -54,7 +54,7 @@ def test_sessions_become_entries_through_a_real_endpoint(tmp_path: Path) -> None
         done = run(tmp_path, "import", str(folder), "--json", url=server.url)
         assert done.returncode == 0, done.stderr
         summary = json.loads(done.stdout.splitlines()[-1])
-        assert (summary["sessions"], summary["model"]) == (3, {"used": True, "left_out": 0, "waits": ""})
+        assert (summary["sessions"], summary["model"]["used"]) == (3, True)
         assert summary["entries"] > 5
         assert len(server.requests) == 4  # a summary each, and one consolidation
         run(tmp_path, "import", str(folder), url=server.url)
@@ -106,6 +106,55 @@ def test_more_than_twenty_sessions_need_to_be_asked_for(tmp_path: Path) -> None:
     done = memory(other, counting).import_sessions([folder], model="auto")
     assert done["model"]["used"]
     assert len(asked) == 21 + 4
+
+
+def test_the_estimate_is_near_what_is_asked(tmp_path: Path) -> None:
+    folder = sessions(tmp_path / "t", 12)
+    asked = []
+
+    def counting(text: str) -> str:
+        asked.append(text)
+        return echo(text)
+
+    guess = memory(tmp_path, counting).import_sessions([folder], dry_run=True)["estimate"]
+    memory(tmp_path, counting).import_sessions([folder])
+    tokens = sum(map(len, asked)) / 4
+    assert abs(guess["calls"] - len(asked)) <= 1
+    assert 0.5 * tokens < guess["tokens_in"] < 2 * tokens
+
+
+def test_a_model_that_talks_nonsense_is_given_up_after_three_sessions(tmp_path: Path) -> None:
+    asked = []
+
+    def nonsense(text: str) -> str:
+        asked.append(text)
+        return "As an AI I like memory."
+
+    folder = sessions(tmp_path / "t", 8)
+    done = memory(tmp_path, nonsense).import_sessions([folder])
+    assert len(asked) == 5  # twice about each, but once about the third
+    assert "could not be used" in done["model"]["waits"]
+    assert (done["model"]["needs_review"], done["skipped"]["waiting"]) == (2, 6)
+    done = memory(tmp_path).import_sessions([folder])
+    assert (done["sessions"], done["skipped"]["waiting"]) == (6, 0)
+
+
+def test_a_reply_that_can_not_be_written_is_not_paid_again_at_every_tick(tmp_path: Path) -> None:
+    opened = memory(tmp_path)
+    for path in sorted(sessions(tmp_path / "t", 3).iterdir()):
+        opened.capture(path, final=True)
+    (tmp_path / "store/workspaces/shop/semantic").write_text("in the way")
+    asked = []
+
+    def counting(text: str) -> str:
+        asked.append(text)
+        return echo(text)
+
+    for _ in range(5):
+        memory(tmp_path, counting).tick()
+    assert len(asked) == 1
+    (tmp_path / "store/workspaces/shop/semantic").unlink()
+    assert memory(tmp_path, counting).consolidate()["notes"] == 3
 
 
 def test_a_model_can_be_left_out_for_one_command(tmp_path: Path) -> None:

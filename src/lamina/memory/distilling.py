@@ -10,6 +10,7 @@ from lamina import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from lamina.formats.event import Session
     from lamina.formats.scope import Scope
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 FEW = 20
 """Sessions that an import gives to a model without being told to (SPEC section 4)."""
+USELESS = 3
+"""Sessions in a row whose summaries were useless before a model is given up: it is the wrong one."""
 WAIT_S = 510.0
 """Seconds that a command waits for another one that asks a model: four models may take two minutes each."""
 NONE = "none"
@@ -32,9 +35,8 @@ NONE = "none"
 
 _NEAR = 4  # entries shown for each bullet at most
 _ASKED = 1_000  # characters of a bullet that are looked up
-_MATERIAL = 0.15  # of a transcript's bytes: what is left of it once tools and injected context are out
 _BYTES_A_TOKEN = 4
-_SYSTEM_TOKENS, _REPLY_TOKENS = 700, 500
+_SYSTEM_TOKENS, _REPLY_TOKENS, _SHEET_TOKENS = 800, 400, 2_000
 
 
 def asker_for(opened: Opened, route: str | None) -> Climber | None:
@@ -67,6 +69,7 @@ def summariser(opened: Opened, asker: Climber) -> Summarise:
 
     limits, layout = opened.limits(), Layout(opened.root)
     ended: list[errors.LaminaError] = []
+    useless: list[str] = []
 
     def ask(session: Session, material: Material) -> Summary:
         if ended:
@@ -80,6 +83,15 @@ def summariser(opened: Opened, asker: Climber) -> Summarise:
             layout, "summarise", prompt=summary.prompt, reply=summary.reply, at=opened.clock(),
             failed=not summary.usable,
         )  # fmt: skip
+        useless[:] = [] if summary.usable else [*useless, session.id]
+        if len(set(useless)) >= USELESS:
+            where = layout.logs / "summarise-last.txt"
+            ended.append(
+                errors.NoModelAnswered(
+                    f"its replies about {USELESS} sessions in a row could not be used (see {where})",
+                    "try another model",
+                )
+            )
         return summary
 
     return ask
@@ -151,14 +163,42 @@ def in_background(opened: Opened) -> Callable[[], Consolidated | None]:
         from lamina.memory import models
 
         asker = opened.asker
-        if asker is not None and models.waiting(opened):
+        if asker is None:
+            return consolidate(opened, None, limit=None)
+        failed = opened.store.layout.state / "consolidate-failed"
+        if models.waiting(opened) or _is_fresh(failed, opened):
             return None
         try:
-            return consolidate(opened, asker, limit=None, wait_s=0)
+            done = consolidate(opened, asker, limit=None, wait_s=0)
         except errors.Busy:
             return None
+        _remember(failed, opened, failed=bool(done.write_failed))
+        return done
 
     return finish
+
+
+def _is_fresh(mark: Path, opened: Opened) -> bool:
+    """Say whether a reply could not be written lately: the next one would be paid for nothing, too."""
+    from lamina.formats.dates import parse_time
+    from lamina.store import files
+
+    try:
+        at = parse_time(files.read_text(mark).strip())
+    except errors.LaminaError:
+        return False
+    wait = opened.settings["consolidate_interval_s"]
+    return at is not None and 0 <= (opened.clock() - at).total_seconds() < wait
+
+
+def _remember(mark: Path, opened: Opened, *, failed: bool) -> None:
+    from lamina.formats.dates import render_time
+    from lamina.store import files
+
+    if failed:
+        files.overwrite(mark, render_time(opened.clock()))
+    elif files.is_there(mark):
+        files.discard(mark)
 
 
 def _planned(opened: Opened, limit: int | None) -> Consolidated:
@@ -176,24 +216,26 @@ def _planned(opened: Opened, limit: int | None) -> Consolidated:
     return Consolidated(notes=sum(map(len, batches)), calls=len(batches), tokens=tokens)
 
 
-def estimate(opened: Opened, asker: Climber, sizes: Sequence[int]) -> Json:
+def estimate(opened: Opened, asker: Climber, sizes: Sequence[int], sampled: Sequence[int]) -> Json:
     """Estimate what an import of sessions of these sizes in bytes costs: calls, tokens, dollars.
 
-    `cost` is None where the price of the model that is asked first is not known.
+    `sampled` are the bytes that prompts of some of them would have, 0 for those that need no call. `cost` is
+    None where the price of the model that is asked first is not known.
     """
-    limits = opened.limits()
-    shown = [min(limits.bytes, int(size * _MATERIAL)) // _BYTES_A_TOKEN for size in sizes]
-    summaries = [tokens for tokens in shown if tokens * _BYTES_A_TOKEN >= limits.signal]
-    batches = math.ceil(len(summaries) / max(1, opened.settings["consolidate_batch"]))
-    asked = sum(tokens + _SYSTEM_TOKENS for tokens in summaries) + batches * 2 * _SYSTEM_TOKENS
-    answered = (len(summaries) + batches) * _REPLY_TOKENS
-    route, cost = asker.estimate(asked, answered)
+    asked = [size for size in sampled if size]
+    share = len(asked) / len(sampled) if sampled else 0.0
+    summaries = round(share * len(sizes))
+    each = sum(asked) / len(asked) / _BYTES_A_TOKEN if asked else 0.0
+    batches = math.ceil(len(sizes) / max(1, opened.settings["consolidate_batch"])) if sizes else 0
+    calls = summaries + batches
+    tokens_in = round(summaries * each + batches * (_SYSTEM_TOKENS + _SHEET_TOKENS))
+    route, cost = asker.estimate(tokens_in, calls * _REPLY_TOKENS)
     return {
         "model": route,
         "sessions": len(sizes),
-        "calls": len(summaries) + batches,
-        "tokens_in": asked,
-        "tokens_out": answered,
+        "calls": calls,
+        "tokens_in": tokens_in,
+        "tokens_out": calls * _REPLY_TOKENS,
         "cost": cost,
     }
 

@@ -22,6 +22,12 @@ class Sessions(Reading):
     what the settings say.
     """
 
+    def has_model(self, model: str | None = None) -> bool:
+        """Tell whether there is a model to ask; raises BadSetting for a route that names none."""
+        from lamina.memory import distilling
+
+        return distilling.asker_for(self._at, model) is not None
+
     def capture(
         self,
         path: str | os.PathLike[str],
@@ -80,9 +86,11 @@ class Sessions(Reading):
         asker = distilling.asker_for(at, model)
         if dry_run:
             store = self.store if self.exists else None
-            plan = importing.plan_import(store, given, host=host, home=at.home, env=at.env)
-            sizes = plan.pop("bytes")
-            return plan | ({"estimate": distilling.estimate(at, asker, sizes)} if asker else {})
+            plan = importing.plan_import(
+                store, given, host=host, home=at.home, env=at.env, limits=at.limits(), sample=bool(asker)
+            )
+            sizes, sampled = plan.pop("bytes"), plan.pop("sampled")
+            return plan | ({"estimate": distilling.estimate(at, asker, sizes, sampled)} if asker else {})
         importing.check(given, host)
         summary = importing.import_sessions(
             writable(at),

@@ -46,7 +46,8 @@ class Captured:
     `known` (nothing new); `subagent`, `own` (never captured). `note` is its path in the store.
     `waiting` (for a model: nothing moved, `waits` says why); `nothing` (a model found nothing durable).
     `invented` counts bullets that named something the session did not. `asked` says that a model was,
-    `unusable` that it will be once more, because its reply said nothing.
+    `unusable` that it will be once more, because its reply said nothing, `needs_review` that the note was
+    made without it after that.
     """
 
     status: str
@@ -60,6 +61,7 @@ class Captured:
     waits: str = ""
     asked: bool = False
     unusable: bool = False
+    needs_review: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ def _result(plan: _Plan, reader: Reader) -> Captured:
         waits=done.waits if status == "waiting" else "",
         asked=done.asked,
         unusable=done.unusable and status == "waiting",
+        needs_review=plan.replies > 0 and status == "captured",
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina import errors
-from lamina.formats.event import Damage, Session
+from lamina.formats.event import Damage, Event, Session
 from lamina.hosts.base import HOSTS, Host, detect, host_named, walk
 from lamina.pipeline.capture import Captured, Source, capture, clean, settled
 from lamina.pipeline.consolidate import Consolidated, consolidate
@@ -31,6 +31,7 @@ from lamina.store.watermarks import Watermark
 Json = dict[str, Any]
 Resolve = Callable[[Session], Workspace]
 SKIPPED = ("trivial", "thin", "subagent", "known", "own", "empty", "off", "nothing", "waiting")
+_SAMPLE = 20  # sessions that are read to estimate the cost of all
 _DEPTH = 16  # folders below a given one
 _SUFFIXES = (".jsonl", ".json")
 _EARLY = datetime(1, 1, 1, tzinfo=UTC)
@@ -88,10 +89,11 @@ def import_sessions(  # noqa: PLR0913 - the whole of what decides; each has one 
     used = summarise is not None and (most is None or new <= most)
     asks = summarise if used else None
     run = _Run(store, resolve, limits, cache(git.root_commits), _by_id(groups), asks)
-    waits = ""
+    waits, reviews, candidates = "", 0, 0
     for number, group in enumerate(groups, 1):
         taken = _capture(run, group, now())
         waits = taken.waits or waits
+        reviews += taken.needs_review
         damaged += taken.damaged
         if taken.status == "captured":
             summary["sessions"] += 1
@@ -102,22 +104,31 @@ def import_sessions(  # noqa: PLR0913 - the whole of what decides; each has one 
         progress({"number": number, "of": len(groups), **_told(taken)})
     if not waits:  # who could not be asked a moment ago is not asked again at once
         done = finish(used) if finish else consolidate(store, now=now())
-        summary["entries"], waits = done.entries, done.waits
-    model = {"used": used, "left_out": 0 if used or summarise is None else new, "waits": waits}
+        summary["entries"], waits, candidates = done.entries, done.waits, done.candidates
+        reviews += done.needs_review
+    model = {
+        "used": used, "left_out": 0 if used or summarise is None else new, "waits": waits,
+        "needs_review": reviews, "candidates": candidates,
+    }  # fmt: skip
     return summary | {
         "skipped": skipped, "damaged": [asdict(each) for each in damaged], "model": model,
     }  # fmt: skip
 
 
-def plan_import(
+def plan_import(  # noqa: PLR0913 - the whole of what decides; each has one meaning
     store: Store | None,
     paths: Sequence[Path] = (),
     *,
     home: Path,
     env: Mapping[str, str],
     host: str | None = None,
+    limits: Limits | None = None,
+    sample: bool = False,
 ) -> Json:
-    """Say what an import would read, by the sessions' heads only: the same summary, nothing written."""
+    """Say what an import would read, by the sessions' heads only: the same summary, nothing written.
+
+    With `sample`, some sessions are read whole, to tell how large the prompts about them would be.
+    """
     damaged: list[Damage] = []
     groups = _groups(store, _found(paths, host, home, env, damaged), damaged)
     skipped = dict.fromkeys(SKIPPED, 0)
@@ -130,7 +141,35 @@ def plan_import(
         "sessions": waiting, "events": 0, "notes": 0, "entries": 0, "skipped": skipped,
         "damaged": [asdict(each) for each in damaged],
         "bytes": [_size(group) for group in groups if not group.status and not group.known],
+        "sampled": [
+            prompt_size(group.session, group.files, limits or Limits())
+            for group in spread([each for each in groups if not each.status and not each.known])
+        ] if sample else [],
     }  # fmt: skip
+
+
+def spread(groups: Sequence[_Group]) -> Sequence[_Group]:
+    """Choose some sessions, evenly over time: enough to estimate what all of them cost."""
+    step = max(1, len(groups) // _SAMPLE)
+    return groups[::step][:_SAMPLE]
+
+
+def prompt_size(session: Session, sources: Sequence[Source], limits: Limits) -> int:
+    """Return the bytes of the prompt that would ask about a session, 0 where no model would be asked."""
+    from itertools import chain
+
+    from lamina.pipeline.relevance import collect, recent
+    from lamina.pipeline.summarise import prompt_for
+
+    try:
+        items = chain.from_iterable(source.host.read(source.path) for source in sources)
+        windows = list(collect(session, (each for each in items if isinstance(each, Event)), limits))
+    except (errors.LaminaError, OSError):
+        return 0
+    material = recent(windows, limits)
+    if material.trivial or sum(window.signal_chars for window in windows) < limits.signal:
+        return 0
+    return prompt_for(session, material, limits).size
 
 
 def _size(group: _Group) -> int:

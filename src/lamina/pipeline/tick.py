@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lamina import errors
 from lamina.pipeline import branches, system_doc
 from lamina.pipeline.commit import commit
 from lamina.pipeline.consolidate import Consolidated, consolidate
 from lamina.pipeline.status import Cadence, due
-from lamina.store import notes, watermarks
+from lamina.store import log, notes, watermarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,26 +32,45 @@ def tick(
 ) -> list[str]:
     """Run what is due and return its names, in the order in which it ran.
 
-    `finish` consolidates as the settings say, None if that must wait; without it notes are filed by label.
-    `check` refreshes stale entries if that is due, and tells whether it was.
+    A job that fails stops no other; the first failure is raised when all had their turn. `finish` consolidates
+    as the settings say, None if that must wait; without it notes are filed by label. `check` refreshes stale
+    entries if that is due, and tells whether it was.
     """
-    ran: list[str] = []
     if store.read_only:
-        return ran
-    if "consolidate" in due(store, now, cadence):
-        done = finish() if finish else consolidate(store, now=now)
-        if done is not None:
-            ran.append("consolidate")
-    if check and check():
-        ran.append("refresh")
-    if branches.unstage(store, now):
-        ran.append("branches")
-    if prune(store, now, keep=keep):
-        ran.append("prune")
-    if system_doc.refresh(store, now):
-        ran.append("system-doc")
-    if commit(store, now, older_than_s=0):
-        ran.append("commit")
+        return []
+
+    def consolidated() -> bool:
+        if "consolidate" not in due(store, now, cadence):
+            return False
+        return (finish() if finish else consolidate(store, now=now)) is not None
+
+    return _run(
+        store,
+        now,
+        {
+            "consolidate": consolidated,
+            "refresh": check or (lambda: False),
+            "branches": lambda: bool(branches.unstage(store, now)),
+            "prune": lambda: bool(prune(store, now, keep=keep)),
+            "system-doc": lambda: system_doc.refresh(store, now),
+            "commit": lambda: commit(store, now, older_than_s=0) is not None,
+        },
+    )
+
+
+def _run(store: Store, now: datetime, jobs: Mapping[str, Callable[[], bool]]) -> list[str]:
+    """Run jobs in their order; one that fails is logged, stops no other, and is raised at the end."""
+    ran: list[str] = []
+    failed: errors.LaminaError | None = None
+    for name, job in jobs.items():
+        try:
+            if job():
+                ran.append(name)
+        except errors.LaminaError as problem:
+            log.log(store.layout, "job_failed", at=now, job=name, reason=problem.message)
+            failed = failed or problem
+    if failed is not None:
+        raise failed
     return ran
 
 

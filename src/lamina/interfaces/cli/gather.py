@@ -57,7 +57,7 @@ def importing(arguments: list[str], out: Output) -> int:
     model_option(parser, "; a model that only the settings name is asked for 20 sessions at most")
     options = parser.options(arguments)
     memory = open_memory(options, out)
-    if options.model and not options.dry_run and not agreed(memory, options, out):
+    if not options.dry_run and not agreed(memory, options, out):
         out.note("nothing was read")
         return 3
     out.progress("looking for sessions…")
@@ -93,7 +93,13 @@ def model_option(parser: Any, more: str = "") -> None:
 
 
 def agreed(memory: Memory, options: Any, out: Output) -> bool:
-    """Tell what a model would cost before it is asked; on a terminal, a long import waits for a yes."""
+    """Tell what a model would cost before it is asked.
+
+    Where many sessions are new, a person at a terminal is asked; without one, a model that only the settings
+    name is left out.
+    """
+    if options.model == "none" or not memory.has_model(options.model):
+        return True
     plan = memory.import_sessions(options.path, host=options.host, model=options.model, dry_run=True)
     guess = plan.get("estimate")
     if not guess or not guess["calls"]:
@@ -101,7 +107,11 @@ def agreed(memory: Memory, options: Any, out: Output) -> bool:
     out.note(estimated(guess))
     if guess["sessions"] <= FEW or not (out.live and sys.stdin.isatty()):
         return True
-    return input("go on? [y/N] ").strip().lower() in {"y", "yes"}
+    if options.model:
+        return input("go on? [y/N] ").strip().lower() in {"y", "yes"}
+    if input("ask the model about all of them? [y/N] ").strip().lower() in {"y", "yes"}:
+        options.model = "auto"
+    return True
 
 
 def estimated(guess: Mapping[str, Any]) -> str:
@@ -161,8 +171,17 @@ def for_the_model(model: Mapping[str, Any], sessions: int) -> list[str]:
         lines.append("next: `lamina import` tries again, `lamina import --model none` goes on without it")
     if model.get("left_out"):
         lines.append(
-            f"read without a model, because {model['left_out']} sessions are many: "
-            "`lamina import --model auto` asks it next time"
+            f"read without your model, because {model['left_out']} sessions are many; "
+            "`lamina import --model auto` would have asked it"
+        )
+    if model.get("needs_review"):
+        notes = counted(model["needs_review"], "note")
+        lines.append(
+            f"{notes} could not be made with the model: `lamina review` shows what was kept without it"
+        )
+    if model.get("candidates"):
+        lines.append(
+            f"{counted(model['candidates'], 'memory waits', 'memories wait')} for you: `lamina review`"
         )
     return lines
 
