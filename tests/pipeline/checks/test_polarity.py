@@ -38,3 +38,17 @@ def test_what_somebody_else_in_the_session_said_the_same_way_is_no_turn() -> Non
     assert not turned(
         "Use Redis for the cache.", ["Don't use Redis for the cache.", "Fine, use Redis for the cache."]
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wir sind von npm auf pnpm umgestiegen.",
+        "从 npm 换成 pnpm。",
+        "We moved from npm to pnpm.",
+        "npm ではなく pnpm を使う。",
+        "Vom alten Server zu dem neuen.",
+    ],
+)
+def test_a_change_from_one_to_another_is_read_in_each_language(text: str) -> None:
+    assert not turned(text, [text])

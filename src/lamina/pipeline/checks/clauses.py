@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from lamina.pipeline import cues
@@ -55,10 +56,8 @@ def clause(sentence: str) -> Clause:
     text = unicodedata.normalize("NFKC", sentence).replace("**", "").replace("\u2019", "'").strip("-*•# \t")
     text = _DATED.sub("", text)
     moved = _MOVED.search(text)
-    gone = [moved[1]] if moved else []
-    gone += [found[1] for found in cues.LOST.finditer(text)] + [
-        found[1] for found in _INSTEAD_AFTER.finditer(text)
-    ]
+    given_up = chain([moved] if moved else [], cues.LOST.finditer(text), _INSTEAD_AFTER.finditer(text))
+    gone = [part for match in given_up for part in match.groups() if part]
     lost = frozenset(
         token.text for part in gone for token in _read(part) if token.kind in {VALUE, NAME, WORD}
     )
