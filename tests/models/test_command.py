@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -515,8 +518,64 @@ def test_a_program_that_never_reads_its_input_is_heard(place):
     assert model.ask(Prompt("how", "x" * 3_000_000), within_s=20).text == "SAID"
 
 
-def test_an_interrupt_ends_the_program_and_clears_up(place):
-    place.program("codex", f"open({str(place.root / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)")
+STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "again", "first", "code"),
+    [
+        (signal.SIGINT, 0, "", None),
+        (signal.SIGTERM, 0, "", 128 + signal.SIGTERM),
+        (signal.SIGHUP, 0, "", 128 + signal.SIGHUP),
+        (signal.SIGTERM, 3, STUBBORN, 128 + signal.SIGTERM),
+    ],
+)
+def test_whoever_stops_lamina_stops_the_program_too(place, number, again, first, code):
+    place.program(
+        "codex", f"{first}open({str(place.root / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    )
+    asker = asking(place)
+    pid = (place.root / "pid").read_text()
+    try:
+        asker.send_signal(number)
+        for _ in range(again):
+            time.sleep(0.3)
+            asker.send_signal(number)
+        ended = asker.wait(20)
+        assert ended == code if code else ended != 0
+        assert not is_alive(pid)
+        assert place.rest() == []
+    finally:
+        with suppress(OSError):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def test_a_handler_of_somebody_elses_stays_theirs(place):
+    place.program(
+        "codex", f"open({str(place.root / 'pid')!r}, 'w').write('1'); time.sleep(1); print({GOOD['codex']!r})"
+    )
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: heard.append(number))
+    try:
+        killer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+        killer.start()
+        assert place.ask().text == "SAID"
+        killer.join()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [signal.SIGTERM]
+    assert place.ask().text == "SAID"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_program_runs_in_any_thread(place):
+    place.says("codex", GOOD["codex"])
+    with ThreadPoolExecutor(3) as pool:
+        assert {reply.text for reply in pool.map(lambda _: place.ask(), range(3))} == {"SAID"}
+
+
+def asking(place) -> subprocess.Popen[bytes]:
+    """Start a process that asks, and wait until the program that it asks runs."""
     code = (
         "import json, sys; from pathlib import Path; from lamina.models.base import Prompt\n"
         "from lamina.models.command import command_model\n"
@@ -532,10 +591,7 @@ def test_an_interrupt_ends_the_program_and_clears_up(place):
         not ((place.root / "pid").exists() and (place.root / "pid").read_text()) and time.monotonic() < until
     ):
         time.sleep(0.05)
-    asker.send_signal(signal.SIGINT)
-    assert asker.wait(20) != 0
-    assert not is_alive((place.root / "pid").read_text())
-    assert place.rest() == []
+    return asker
 
 
 def test_two_at_once_have_folders_of_their_own_and_names_come_again(place):

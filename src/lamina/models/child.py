@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -40,8 +40,9 @@ class Ran:
 def run(command: Sequence[str], text: str, *, env: Mapping[str, str], folder: Path, within_s: float) -> Ran:
     """Run a program in `folder` with `text` on its standard input, for `within_s` seconds at most.
 
-    Whatever happens, its process group has ended when this returns or raises. Raises OSError if the program
-    can't be started, and ValueError if an argument or a variable holds a NUL.
+    Whatever happens, its process group has ended when this returns or raises; only a kill of this process
+    leaves it. Raises OSError if the program can't be started, ValueError if an argument or a variable holds a
+    NUL, and SystemExit where this process was told to end meanwhile.
     """
     import subprocess
     import tempfile
@@ -49,6 +50,7 @@ def run(command: Sequence[str], text: str, *, env: Mapping[str, str], folder: Pa
     # Files without a name, not pipes: a grandchild that keeps its end open holds nobody up, a program that
     # never reads can't block us, and a kill leaves nothing behind.
     with ExitStack() as stack:
+        told = stack.enter_context(_heeding())
         given, out, err = (stack.enter_context(tempfile.TemporaryFile(dir=folder.parent)) for _ in range(3))
         given.write(text.encode("utf-8", "replace"))
         given.seek(0)
@@ -64,17 +66,48 @@ def run(command: Sequence[str], text: str, *, env: Mapping[str, str], folder: Pa
             umask=0o077,
         )
         try:
-            late, flooded = _watch(process, (out, err), until)
+            late, flooded = _watch(process, (out, err), until, told)
         finally:
             _end(process)
         return Ran(process.returncode, _head(out), _tail(err), late, flooded)
 
 
-def _watch(process: Popen[bytes], outputs: Sequence[IO[bytes]], until: float) -> tuple[bool, bool]:
-    """Wait for the end; tell whether the time was up first, and whether it printed too much."""
+@contextmanager
+def _heeding() -> Iterator[list[int]]:
+    """Note signals that would end this process at once, and end it a moment later, once all is cleared up.
+
+    The program has a session of its own, so that it would live on. A signal that somebody else handles or
+    ignores stays theirs; only the main thread can take any.
+    """
+    import signal
+    import threading
+
+    told: list[int] = []
+    taken = []
+    if threading.current_thread() is threading.main_thread():
+        ending = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
+        taken = [number for number in ending if number and signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, lambda number, _frame: told.append(number))
+    try:
+        yield told
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+        if told:
+            raise SystemExit(128 + told[0])
+
+
+def _watch(
+    process: Popen[bytes], outputs: Sequence[IO[bytes]], until: float, told: Sequence[int]
+) -> tuple[bool, bool]:
+    """Wait for the end; tell whether the time was up first, and whether it printed too much.
+
+    Ends at once when this process was told to end.
+    """
     import subprocess
 
-    while True:
+    while not told:
         left = until - time.monotonic()
         try:
             process.wait(max(0.0, min(left, _LOOK_S)))
@@ -86,6 +119,7 @@ def _watch(process: Popen[bytes], outputs: Sequence[IO[bytes]], until: float) ->
             return False, True
         if left <= 0:
             return True, False
+    return True, False
 
 
 def _is_flooded(outputs: Sequence[IO[bytes]]) -> bool:

@@ -62,7 +62,8 @@ def given(host: str, env: Mapping[str, str]) -> dict[str, str]:
     What looks like a credential stays only if it is the host's own kind, or if the person's settings of that
     host name it for a provider. Nothing of Lamina's goes along.
     """
-    own, named = _OWN[host], _NAMED.get(host, lambda _: frozenset())(env)
+    own, find = _OWN[host], _NAMED.get(host)
+    named = find(env) if find else frozenset()
     return {
         key: value
         for key, value in env.items()
