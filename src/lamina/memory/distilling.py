@@ -28,8 +28,6 @@ FEW = 20
 """Sessions that an import gives to a model without being told to (SPEC section 4)."""
 USELESS = 3
 """Sessions in a row whose summaries were useless before a model is given up: it is the wrong one."""
-WAIT_S = 510.0
-"""Seconds that a command waits for another one that asks a model: four models may take two minutes each."""
 NONE = "none"
 """The route that stands for no model."""
 
@@ -127,7 +125,12 @@ def bounds(opened: Opened) -> Bounds:
 
 
 def consolidate(
-    opened: Opened, asker: Climber | None, *, limit: int | None, dry_run: bool = False, wait_s: float = WAIT_S
+    opened: Opened,
+    asker: Climber | None,
+    *,
+    limit: int | None,
+    dry_run: bool = False,
+    wait_s: float | None = None,
 ) -> Consolidated:
     """Turn waiting notes into entries: with a model if there is one, else by their labels.
 
@@ -152,7 +155,7 @@ def consolidate(
         bounds=bounds(opened),
         limit=limit,
         review=review,
-        wait_s=wait_s,
+        wait_s=asker.longest_s if wait_s is None else wait_s,
     )
 
 

@@ -34,7 +34,8 @@ __all__ = ["CHILD_MARK", "Captured", "Source", "capture", "locate"]
 
 _TRIES = 5
 _LOCKS = 256  # shared by all sessions, so that their files don't pile up
-_WAIT_S = 510.0  # four models of two minutes each, and something more
+WAIT_S = 510.0
+"""Seconds to wait for another process that asks about the same session: four models of two minutes each."""
 _SETTLED = frozenset({"own", "subagent"})
 
 
@@ -90,6 +91,7 @@ def capture(  # noqa: PLR0913 - the whole of what decides; each has one meaning
     root_commits: RootCommits = lambda _: (),
     dry_run: bool = False,
     summarise: Summarise | None = None,
+    wait_s: float = WAIT_S,
 ) -> Captured:
     """Capture what is new in one session, whose files `sources` are in the order of their beginning.
 
@@ -100,7 +102,7 @@ def capture(  # noqa: PLR0913 - the whole of what decides; each has one meaning
     UnreadableFile if no file can be opened, Busy, and what `workspace` raises.
     """
     session = clean(sources[0].host.read(sources[0].path).session)
-    bounds = Bounds(limits or Limits(), store.root, now, None if dry_run else summarise)
+    bounds = Bounds(limits or Limits(), store.root, now, None if dry_run else summarise, wait_s)
     with _alone(store, session, bounds):
         for _ in range(_TRIES):
             mark = watermarks.load(store, session.host, session.id)
@@ -130,7 +132,7 @@ def _alone(store: Store, session: Session, bounds: Bounds) -> Iterator[None]:
         yield
         return
     place = crc32(note_name(session.host, session.id).encode()) % _LOCKS
-    with locks.lock(store.layout.lock(f"capture-{place}"), timeout_s=_WAIT_S):
+    with locks.lock(store.layout.lock(f"capture-{place}"), timeout_s=bounds.wait_s):
         yield
 
 

@@ -60,12 +60,16 @@ class Pass:
 
 
 class Bounds(NamedTuple):
-    """What a reading is bound by; `now` dates what has no time of its own."""
+    """What a reading is bound by; `now` dates what has no time of its own.
+
+    `wait_s` is how long to wait for another process that asks about the session.
+    """
 
     limits: Limits
     root: Path
     now: datetime
     summarise: Summarise | None = None
+    wait_s: float = 0.0
 
 
 def read(reader: Reader, session: Session, done: Pass, bounds: Bounds) -> str:
