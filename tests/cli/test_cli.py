@@ -160,7 +160,7 @@ def test_every_other_command_gives_one_object_too(lamina):
         },
         ("refresh", "--dry-run"): {
             "stale", "entries", "kept", "updated", "superseded", "candidates", "unproven", "left", "rejected",
-            "calls", "parse_failed", "waits", "hint",
+            "calls", "parseFailed", "waits", "hint",
         },
         ("review",): {"candidates", "notes"},
         ("config", "models"): {"model", "model_routes", "routes", "waiting"},

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.pipeline.opening import NOW, Clock, opened
 
-from lamina.pipeline.proof import BYTES, LINES, gather, terms_of
+from lamina.pipeline.proof import BYTES, LINES, gather, said_in, terms_of
 from lamina.store import tracked
 
 IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgSign=false")
@@ -94,9 +94,36 @@ def test_a_deleted_file_is_told_by_the_commit_that_deleted_it(project):
     id_ = project.remember("Releases are built by deploy/jenkins.groovy")
     project.git("rm", "-q", "deploy/jenkins.groovy")
     project.commit("Build releases with GitHub Actions", day="2026-08-01")
+    assert project.proof(id_)[0] == "deploy/jenkins.groovy: was deleted or moved, is no longer tracked"
     assert any(
         "Build releases with GitHub Actions (deploy/jenkins.groovy)" in line for line in project.proof(id_)
     )
+
+
+def test_a_file_that_never_was_or_is_there_again_is_not_told_as_gone(project):
+    project.write("a/now.py", "x = 1\n")
+    project.commit(day="2026-01-02")
+    id_ = project.remember("It is in a/now.py, a/never.py and ../a/other.py")
+    project.git("rm", "-q", "a/now.py")
+    project.commit("Take it out", day="2026-08-01")
+    project.write("a/now.py", "x = 2\n")
+    project.commit("Put it back", day="2026-08-02")
+    assert not any("no longer" in line for line in project.proof(id_))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("src/config.py:2: STAGING_PORT = 9090", "STAGING_PORT = 9090"),
+        ("设置/缓存.py:1: 缓存 = 1", "缓存 = 1"),
+        ("commit 0123456789 2026-08-01: Remove it (a.py, b.py)", "Remove it"),
+        ("commit 0123456789 2026-08-01: Remove it", "Remove it"),
+        ("a.py: is no longer tracked", "a.py: is no longer tracked"),
+        ("", ""),
+    ],
+)
+def test_what_a_line_says_without_its_place(line, said):
+    assert said_in(line) == said
 
 
 def test_untracked_and_ignored_files_are_never_shown(project):

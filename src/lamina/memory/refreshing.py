@@ -25,6 +25,7 @@ def refresh(opened: Opened, *, limit: int | None, dry_run: bool) -> Json:
 
     Raises NoModelAnswered where the person named no model; a dry run needs none.
     """
+    from lamina.memory.reviewing import review_in
     from lamina.pipeline import refresh as stage
 
     asker = None if dry_run else opened.asker
@@ -35,8 +36,14 @@ def refresh(opened: Opened, *, limit: int | None, dry_run: bool) -> Json:
         )
     if not opened.exists:
         return as_json(stage.Refreshed())
-    now = stage.Pace(0, limit or stage.LIMIT, opened.settings["consolidate_bytes"])
-    done = stage.refresh(opened.store, asker=asker, now=opened.clock(), pace=now, dry_run=dry_run)
+    done = stage.refresh(
+        opened.store,
+        asker=asker,
+        now=opened.clock(),
+        pace=stage.Pace(0, limit or stage.LIMIT, opened.settings["consolidate_bytes"]),
+        review=review_in(opened),
+        dry_run=dry_run,
+    )
     return as_json(done)
 
 
@@ -47,6 +54,7 @@ def in_background(opened: Opened) -> Callable[[], bool] | None:
         return None
 
     def check() -> bool:
+        from lamina.memory.reviewing import review_in
         from lamina.pipeline import refresh as stage
 
         say = opened.settings
@@ -54,7 +62,7 @@ def in_background(opened: Opened) -> Callable[[], bool] | None:
         if not is_due(opened):
             return False
         try:
-            stage.refresh(opened.store, asker=asker, now=opened.clock(), pace=pace)
+            stage.refresh(opened.store, asker=asker, now=opened.clock(), pace=pace, review=review_in(opened))
         except errors.Busy:
             return False  # another process is at it
         return True
@@ -98,7 +106,7 @@ def as_json(done: Refreshed) -> Json:
         "left": done.left,
         "rejected": done.rejected,
         "calls": done.calls,
-        "parse_failed": done.parse_failed,
+        "parseFailed": done.parse_failed,
         "waits": "" if problem is None else problem.message,
         "hint": "" if problem is None else problem.hint,
         "exit_code": 0 if problem is None else problem.exit_code,

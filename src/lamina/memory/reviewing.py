@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lamina.formats.note import Note
+    from lamina.formats.scope import Scope
     from lamina.memory.opened import Opened
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.review import Reviewed
@@ -29,6 +30,20 @@ def review_of(opened: Opened) -> Callable[[Note], str]:
         if note.cwd not in known:
             known[note.cwd] = _setting(opened, note.cwd)
         return known[note.cwd]
+
+    return say
+
+
+def review_in(opened: Opened) -> Callable[[Scope], str]:
+    """Return what says the setting `review` for a scope: its worktree's, where that is the stricter one."""
+    from lamina.pipeline.proof import repository_of
+
+    known: dict[Scope, str] = {}
+
+    def say(scope: Scope) -> str:
+        if scope not in known:
+            known[scope] = _setting(opened, str(repository_of(opened.store, scope) or ""))
+        return known[scope]
 
     return say
 

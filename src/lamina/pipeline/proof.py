@@ -59,6 +59,10 @@ _OWN = re.compile(r"(?:^|/)(?:\d{4}-\d{2}-\d{2}-[^/]*-memory\.md|digest\.md)$|(?
 """Lamina's own records in a project: an entry is no proof of itself."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
+_COMMIT = re.compile(r"commit [0-9a-f]{4,40} \d{4}-\d{2}-\d{2}: ")
+_TOUCHED = re.compile(r" \([^()]*\)$")
+_PLACE = re.compile(r"^.{1,210}?:\d+: ")
+
 Proof = Callable[[Sequence["Located"]], Mapping[str, Sequence[str]]]
 """Gives the lines to show for each entry, by id; entries without proof are left out."""
 
@@ -175,6 +179,7 @@ def _look(top: Path, claims: Sequence[_Claim], until: float) -> None:
     if days:
         commits = tracked.commits_about(top, min(days), within_s=_left(until))
         for claim in claims:
+            claim.lines[:0] = _gone(claim, commits, known)
             claim.lines += _told(claim, commits)
 
 
@@ -192,8 +197,7 @@ def _paths(claims: Sequence[_Claim], names: Sequence[str]) -> None:
     }
     known = frozenset(names)
     for claim in claims:
-        for term in claim.terms:
-            path = term.text.replace("\\", "/").removeprefix("./").strip("/")
+        for path in _named(claim):
             if path in known or path in folders:
                 claim.lines.append(f"{_plain(path)}: is tracked")
             if path in known:
@@ -229,14 +233,30 @@ def _lines(claim: _Claim, matches: Mapping[str, Sequence[Match]], reader: _Reade
         claim.files.append(path)
 
 
+def _gone(claim: _Claim, commits: Sequence[Commit], known: frozenset[str]) -> list[str]:
+    """Tell of the files that a claim names, that a commit since its day touched, and that are no more."""
+    touched = frozenset(name for commit in _since(claim, commits) for name in commit.files) - known
+    return [
+        f"{_plain(path)}: was deleted or moved, is no longer tracked"
+        for path in _named(claim)
+        if path in touched
+    ]
+
+
+def _since(claim: _Claim, commits: Sequence[Commit]) -> list[Commit]:
+    return [commit for commit in commits if claim.since is not None and commit.day >= str(claim.since)]
+
+
+def _named(claim: _Claim) -> dict[str, None]:
+    """Return the terms of a claim as paths may be written, in their order."""
+    return dict.fromkeys(term.text.replace("\\", "/").removeprefix("./").strip("/") for term in claim.terms)
+
+
 def _told(claim: _Claim, commits: Sequence[Commit]) -> list[str]:
     """Tell of the commits since the claim's day that name its terms, then of those that touch its files."""
-    files, since = frozenset(claim.files), str(claim.since)
-    paths = {term.text.replace("\\", "/").removeprefix("./").strip("/") for term in claim.terms}
+    files, paths = frozenset(claim.files), _named(claim)
     naming, touching = [], []
-    for commit in commits:
-        if claim.since is None or commit.day < since:
-            continue
+    for commit in _since(claim, commits):
         message = f"{commit.subject}\n{commit.body}"
         touched = [name for name in commit.files if name in files or name in paths]
         if any(_stands(term.text, message) for term in claim.terms if term.weight == _STRONG):
@@ -300,6 +320,18 @@ def _around(line: str, hit: str) -> str:
 def _plain(path: str) -> str:
     """Return a path on one line, its secrets and its control characters replaced."""
     return _CONTROL.sub("\ufffd", redact(path).text)[:200]
+
+
+def said_in(line: str) -> str:
+    """Return what a line of proof tells: without its place, its commit and the files that it touches."""
+    if found := _COMMIT.match(line):
+        return _TOUCHED.sub("", line[found.end() :])
+    return _PLACE.sub("", line, count=1)
+
+
+def speaks_of(said: str, text: str) -> bool:
+    """Say whether a line holds something exact that a text names."""
+    return any(_stands(term.text, said) for term in terms_of(text) if term.weight == _STRONG)
 
 
 def bounded(lines: Sequence[str]) -> tuple[str, ...]:

@@ -1,17 +1,17 @@
 """Refresh: stale entries are shown to a model beside what their repository says today.
 
 The model may confirm, correct or end an entry, and only where the repository was heard: without proof nothing
-changes. Its words are checked against the entry and its proof, what a person vouches for stays in force, and
-an entry that changed meanwhile is left alone. Each batch is asked outside the store's lock and written in
-one write with the mark that it was asked, so a killed run loses at most one answer.
+changes. Its words are checked against the entry and its proof, what a person said or vouches for stays in
+force, and an entry that changed meanwhile is left alone. Each batch is asked outside the store's lock and
+written in one write with the mark that it was asked, so a killed run loses at most one answer.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,13 @@ from lamina import errors
 from lamina.formats.dates import parse_time, render_time
 from lamina.formats.entry import with_field
 from lamina.formats.evidence import quoted, render_evidence
-from lamina.formats.reply import Change, Reply, parse_refresh
+from lamina.formats.reply import Reply, parse_refresh
+from lamina.formats.scope import Scope
 from lamina.pipeline import changes
-from lamina.pipeline.checks.hedges import hardened
-from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.proof import Proof, gather, repository_of
 from lamina.pipeline.redact import redact
 from lamina.pipeline.stale import PURPOSE, TEXT_BYTES, Stale, groups, prompt_for, shown_text, stale
+from lamina.pipeline.verdict import BOTH, KEEP, UPDATE, Verdict, stays, unfit, verdicts
 from lamina.store import exchange, files, locks, log, tracked
 from lamina.store.tombstones import Graves
 
@@ -41,6 +41,7 @@ LIMIT = 20
 _AT_ONCE = 20
 _REMEMBERED = 2_000
 _RETRY = timedelta(minutes=15)
+_KEPT = Verdict(KEEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,10 @@ class Pace:
     every_s: int = 86_400
     limit: int = LIMIT
     bytes: int = 48_000
+
+
+Review = Callable[[Scope], str]
+"""Says the setting `review` for what belongs to a scope."""
 
 
 @dataclass(slots=True)
@@ -84,13 +89,24 @@ class Refreshed:
         self.rejected |= did.rejected
 
 
-def refresh(
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What one pass works with."""
+
+    store: Store
+    now: datetime
+    pace: Pace
+    review: Review
+
+
+def refresh(  # noqa: PLR0913 - the whole of what decides; each has one meaning
     store: Store,
     *,
     asker: Asker | None,
     now: datetime,
     pace: Pace = Pace(every_s=0),
     proof: Proof | None = None,
+    review: Review = lambda _: "doubtful",
     dry_run: bool = False,
 ) -> Refreshed:
     """Check the entries that were asked about longest ago, and of those the ones verified longest ago.
@@ -98,12 +114,12 @@ def refresh(
     What was asked within `pace.every_s` seconds is left out; 0 asks in any case. `dry_run` gathers the proof
     and asks nobody. Raises Busy while another pass runs.
     """
-    done = Refreshed()
+    done, run = Refreshed(), _Run(store, now, pace, review)
     if dry_run or asker is None:
-        _pass(store, None, now, pace, proof or partial(gather, store), done)
+        _pass(run, None, proof or partial(gather, store), done)
         return done
     with locks.lock(store.layout.lock(PURPOSE), timeout_s=0):
-        _pass(store, asker, now, pace, proof or partial(gather, store), done)
+        _pass(run, asker, proof or partial(gather, store), done)
         if done.problem is None:
             _mark(store, now)
     return done
@@ -120,12 +136,10 @@ def is_due(store: Store, now: datetime, every_s: int) -> bool:
 # --- one pass ---------------------------------------------------------------------------------------
 
 
-def _pass(
-    store: Store, asker: Asker | None, now: datetime, pace: Pace, proof: Proof, done: Refreshed
-) -> None:
-    every = stale(store, now)
+def _pass(run: _Run, asker: Asker | None, proof: Proof, done: Refreshed) -> None:
+    every = stale(run.store, run.now)
     done.stale = len(every)
-    chosen = _chosen(every, _marks(store)["asked"], now, pace)
+    chosen = _chosen(every, _marks(run.store)["asked"], run.now, run.pace)
     for start in range(0, len(chosen), _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
         proofs = proof([each.located for each in some])
@@ -134,8 +148,8 @@ def _pass(
         done.unproven += sum(not each.proof for each in proven)
         if asker is None:
             continue
-        for group in groups(proven, pace.bytes):
-            if not _group(store, asker, now, group, done):
+        for group in groups(proven, run.pace.bytes):
+            if not _group(run, asker, group, done):
                 return
 
 
@@ -150,7 +164,7 @@ def _chosen(every: Sequence[Stale], asked: Mapping[str, str], now: datetime, pac
     return sorted(waiting, key=lambda each: asked.get(each.id, ""))[: pace.limit]
 
 
-def _group(store: Store, asker: Asker, now: datetime, group: Sequence[Stale], done: Refreshed) -> bool:
+def _group(run: _Run, asker: Asker, group: Sequence[Stale], done: Refreshed) -> bool:
     """Ask about one group and write what follows; False where no model can be asked any more."""
     reply = Reply()
     if any(each.proof for each in group):  # without any proof no answer could change anything
@@ -159,25 +173,26 @@ def _group(store: Store, asker: Asker, now: datetime, group: Sequence[Stale], do
             answer = asker.ask(PURPOSE, prompt).reply
         except errors.NoModelAnswered as silence:
             if not silence.replied:
-                return _stopped(store, now, silence, done)
+                return _stopped(run, silence, done)
             done.calls += 1
             done.parse_failed = True
         except errors.CapReached as cap:
-            return _stopped(store, now, cap, done)
+            return _stopped(run, cap, done)
         else:
             done.calls += 1
             reply = parse_refresh(answer.text, answer.cut)
             done.parse_failed |= not reply.usable
             asked = f"{prompt.system}\n\n{prompt.text}"
             exchange.keep(
-                store.layout, PURPOSE, prompt=redact(asked).text, reply=redact(answer.text).text, at=now,
-                failed=not reply.usable,
+                run.store.layout, PURPOSE, prompt=redact(asked).text, reply=redact(answer.text).text,
+                at=run.now, failed=not reply.usable,
             )  # fmt: skip
-    _write(store, now, group, reply, done)
+    _write(run, group, reply, done)
     return True
 
 
-def _stopped(store: Store, now: datetime, problem: errors.LaminaError, done: Refreshed) -> bool:
+def _stopped(run: _Run, problem: errors.LaminaError, done: Refreshed) -> bool:
+    store, now = run.store, run.now
     done.problem = problem
     marks = _marks(store)
     files.write_text(store.root / MARKS, _rendered(marks | {"tried": render_time(now)}), durable=False)
@@ -188,95 +203,102 @@ def _stopped(store: Store, now: datetime, problem: errors.LaminaError, done: Ref
 # --- what follows from a reply ----------------------------------------------------------------------
 
 
-def _write(store: Store, now: datetime, group: Sequence[Stale], reply: Reply, done: Refreshed) -> None:
+def _write(run: _Run, group: Sequence[Stale], reply: Reply, done: Refreshed) -> None:
     """Write all that one reply changes, and that these entries were asked about, at once."""
-    said = _verdicts(reply)
-    heads: dict[str, str] = {}
-    for each in group:
-        if said.get(each.id) and said[each.id][0] != "keep" and each.proof:
-            top = repository_of(store, each.located.scope)
-            heads[each.id] = tracked.head_commit(top) if top else ""
+    said = verdicts(reply)
+    changed = [each for each in group if each.proof and said.get(each.id, _KEPT).verb != KEEP]
+    scopes = {each.located.scope for each in changed}
+    heads = _heads(run.store, scopes)
+    reviews = {scope: run.review(scope) for scope in scopes}
     did = Refreshed(rejected=dict.fromkeys(said.keys() - {each.id for each in group}, "was not shown"))
     try:
-        with store.writing(label=PURPOSE, at=now) as batch:
+        with run.store.writing(label=PURPOSE, at=run.now) as batch:
             for each in group:
-                _settle(batch, each, said.get(each.id, []), heads.get(each.id, ""), did)
-            _asked(batch, [each.id for each in group], now)
+                scope = each.located.scope
+                one = _One(batch, each, heads.get(scope, ""), reviews.get(scope, ""), did)
+                one.settle(said.get(each.id))
+            _asked(batch, [each.id for each in group], run.now)
     except errors.ChangedMeanwhile as problem:  # a person is at one of the files: the next pass asks again
         did = Refreshed(left=len(group), rejected={each.id: problem.message for each in group})
     done.take(did)
 
 
-def _verdicts(reply: Reply) -> dict[str, list[str]]:
-    """Map each id to what was said of it: the verb, then the text. Two different verdicts are none."""
-    said: dict[str, list[list[str]]] = {}
-    for id_ in reply.keeps:
-        said.setdefault(id_, []).append(["keep", ""])
-    verbs: tuple[tuple[str, tuple[Change, ...]], ...] = (
-        ("update", reply.updates),
-        ("supersede", reply.supersedes),
-    )
-    for verb, some in verbs:
-        for change in some:
-            if [verb, change.text] not in said.setdefault(change.id, []):
-                said[change.id].append([verb, change.text])
-    return {id_: one[0] if len(one) == 1 else ["both", ""] for id_, one in said.items()}
+def _heads(store: Store, scopes: Collection[Scope]) -> dict[Scope, str]:
+    """Return the commit that each scope's repository is at."""
+    tops = {scope: repository_of(store, scope) for scope in scopes}
+    return {scope: tracked.head_commit(top) for scope, top in tops.items() if top}
 
 
-def _settle(batch: Writing, each: Stale, said: Sequence[str], head: str, done: Refreshed) -> None:
-    """Do what was said of one entry, or note why not."""
-    if not said:
-        done.left += 1
-        return
-    verb, text = said[0], redact(said[1]).text
-    why_not = _objection(batch, each, verb, text)
-    if why_not:
-        done.rejected[each.id] = why_not
-        return
-    id_, day = each.id, batch.at.astimezone(UTC).date()
-    revision = changes.Revision(text, f"git:{head}" if head else "", _quote(each.proof, text), day)
-    if verb == "keep" or (verb == "update" and changes.says(each.located.entry, text)):
-        batch.change(id_, lambda entry: with_field(entry, "Verified", str(day)))
-        done.kept.append(id_)
-    elif changes.is_firm(each.located.entry):
-        written = changes.beside(batch, id_, revision)
-        if written is None:
-            done.rejected[id_] = "stands beside it already"
+@dataclass(frozen=True, slots=True)
+class _One:
+    """One entry of a group on its way into the batch."""
+
+    batch: Writing
+    each: Stale
+    head: str
+    review: str
+    done: Refreshed
+
+    def settle(self, said: Verdict | None) -> None:
+        """Do what was said of the entry, or note why not."""
+        if said is None:
+            self.done.left += 1
+            return
+        said = said._replace(text=redact(said.text).text)
+        why_not = self._objection(said)
+        if why_not:
+            self.done.rejected[self.each.id] = why_not
+        elif said.verb == KEEP or (said.verb == UPDATE and changes.says(self.each.located.entry, said.text)):
+            self.batch.change(self.each.id, lambda entry: with_field(entry, "Verified", str(self._day)))
+            self.done.kept.append(self.each.id)
         else:
-            done.candidates.append(written.id)
-    elif verb == "update":
-        changes.update(batch, id_, revision)
-        done.updated.append(id_)
-    else:
-        changes.supersede(batch, id_, day=day, reason=text)
-        done.superseded.append(id_)
+            self._change(said)
 
+    def _change(self, said: Verdict) -> None:
+        id_ = self.each.id
+        source = f"git:{self.head}" if self.head else ""
+        revision = changes.Revision(said.text, source, _quote(self.each.proof, said.text), self._day)
+        if stays(self.each.located, said, review=self.review):
+            written = changes.beside(self.batch, id_, revision)
+            if written is None:
+                self.done.rejected[id_] = "stands beside it already"
+            else:
+                self.done.candidates.append(written.id)
+        elif said.verb == UPDATE:
+            changes.update(self.batch, id_, revision)
+            self.done.updated.append(id_)
+        else:
+            changes.supersede(self.batch, id_, day=self._day, reason=said.text)
+            self.done.superseded.append(id_)
 
-def _objection(batch: Writing, each: Stale, verb: str, text: str) -> str:
-    """Say why what the model said of an entry may not be done, "" if it may."""
-    if verb == "both":
-        return "was answered in two ways"
-    if not each.proof:
-        return "there was no evidence"
-    now = batch.find(each.id)
-    if now is None or now.raw.strip() != each.located.entry.raw.strip():
-        return "was changed meanwhile"
-    return "" if verb == "keep" else _unfit(batch, each, verb, text)
+    def _objection(self, said: Verdict) -> str:
+        """Say why what the model said of the entry may not be done, "" if it may."""
+        each = self.each
+        if said.verb == BOTH:
+            return "was answered in two ways"
+        if not each.proof:
+            return "there was no evidence"
+        now = self.batch.find(each.id)
+        if now is None or now.raw.strip() != each.located.entry.raw.strip():
+            return "was changed meanwhile"
+        if said.verb == KEEP or (said.verb == UPDATE and changes.says(now, said.text)):
+            return ""
+        return self._unfit(said)
 
+    def _unfit(self, said: Verdict) -> str:
+        each = self.each
+        shown = shown_text(each.located.entry)
+        if said.verb == UPDATE and len(shown.encode()) >= TEXT_BYTES - 4:
+            return "is too long to be worded anew"
+        if why_not := unfit(said, shown, each.proof, day=self._day):
+            return why_not
+        filed = changes.filed(each.located.layer, said.text, self._day)
+        buried = Graves.load(self.batch.store, each.located.scope).refusal(*filed)
+        return "" if buried is None else "the new text was forgotten on purpose"
 
-def _unfit(batch: Writing, each: Stale, verb: str, text: str) -> str:
-    """Say why a model's words may not be written, "" if they may."""
-    shown = shown_text(each.located.entry)
-    if invented := inventions(text, Shown("\n".join([shown, *each.proof]))):
-        return f"the reply names {invented[0]!r}, which stands nowhere in what was shown"
-    if verb == "update" and hardened(text, shown):
-        return "the reply makes a fact of what was only supposed"
-    if verb == "update" and len(shown.encode()) >= TEXT_BYTES - 4:
-        return "is too long to be worded anew"
-    heading, body = changes.filed(each.located.layer, text, batch.at.astimezone(UTC).date())
-    if verb == "update" and Graves.load(batch.store, each.located.scope).refusal(heading, body) is not None:
-        return "the new text was forgotten on purpose"
-    return ""
+    @property
+    def _day(self) -> date:
+        return self.batch.at.astimezone(UTC).date()
 
 
 def _quote(proof: Sequence[str], text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lamina.formats.entry import Entry
 from lamina.formats.freshness import EXPIRED, STALE, Freshness, freshness
 from lamina.formats.layers import LAYERS
+from lamina.formats.lines import fold
 from lamina.models.base import Prompt
 from lamina.pipeline.changes import conflict_of
 from lamina.pipeline.filters import IN_FORCE
@@ -26,6 +27,7 @@ TEXT_BYTES = 4_000
 """How much of one entry's text is shown."""
 
 _LEAST_BYTES = 4_000
+_OPEN, _CLOSE = "BEGIN\n", "\nEND"
 
 
 class Stale(NamedTuple):
@@ -86,7 +88,7 @@ def _body(each: Stale) -> str:
 
 def groups(some: Sequence[Stale], most: int) -> Iterator[list[Stale]]:
     """Cut into groups whose prompt is at most `most` bytes."""
-    room = max(_LEAST_BYTES, most - _size(load(PURPOSE)))
+    room = max(_LEAST_BYTES, most - _size(load(PURPOSE)) - _size(_OPEN + _CLOSE))
     group: list[Stale] = []
     used = 0
     for each in some:
@@ -105,14 +107,23 @@ def groups(some: Sequence[Stale], most: int) -> Iterator[list[Stale]]:
 
 def prompt_for(group: Sequence[Stale]) -> Prompt:
     """Write what the model is shown: each entry's text and age, then its evidence or that there is none."""
-    return Prompt(load(PURPOSE), "\n\n".join(_block(each) for each in group))
+    shown = "\n\n".join(_block(each) for each in group)
+    return Prompt(load(PURPOSE), f"{_OPEN}{shown}{_CLOSE}")
 
 
 def _block(each: Stale) -> str:
+    """Show one entry; each line of what others wrote stands behind a mark, so that it is none of its own."""
     age = "" if each.grade.age_days is None else f", not confirmed for {each.grade.age_days} days"
-    lines = [f"## {each.id}", *(f"> {line}" for line in shown_text(each.located.entry).split("\n"))]
+    text = shown_text(each.located.entry).splitlines()
+    lines = [f"## {each.id}", *(f"> {fold(line)}".rstrip() for line in text)]
     lines += [f"{each.grade.grade}{age}", ""]
-    return "\n".join([*lines, *([f"- {line}" for line in each.proof] or [NO_PROOF])])
+    return "\n".join([*lines, *([f"- {_told(line)}" for line in each.proof] or [NO_PROOF])])
+
+
+def _told(line: str) -> str:
+    """Show a line of proof: a file is called one, since its name may begin like an answer."""
+    line = fold(line)
+    return line if line.startswith("commit ") else f"file {line}"
 
 
 def shown_text(entry: Entry) -> str:

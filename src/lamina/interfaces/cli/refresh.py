@@ -62,5 +62,5 @@ def summed_up(done: Mapping[str, Any]) -> Iterator[str]:
     if done["unproven"]:
         yield f"{done['unproven']} had no evidence in a repository on this machine"
     yield from (f"not followed for {id_}: {why}" for id_, why in done["rejected"].items())
-    if done["parse_failed"]:
+    if done["parseFailed"]:
         yield "a reply could not be read; logs/refresh-last.txt holds it"
