@@ -8,6 +8,8 @@ import unicodedata
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from lamina.errors import LaminaError
+from lamina.formats.lines import fold
 from lamina.models.base import Prompt
 from lamina.pipeline.prompts import load
 from lamina.pipeline.redact import redact
@@ -60,13 +62,14 @@ def parse_order(reply: str, count: int) -> list[int] | None:
 def prompt_for(hits: Sequence[Hit], query: str) -> Prompt:
     """Write what the model is shown: the query and at most 20 hits, each on one line of 300 characters."""
     lines = [f"{number}. {_line(hit)}" for number, hit in enumerate(hits[:SHOWN], 1)]
-    asked = " ".join(redact(query).text.split())[:_QUERY]
-    return Prompt(load(ENGINE), "\n".join([f"Query: {asked}", "", *lines]), tokens=_TOKENS)
+    asked = fold(redact(query).text)[:_QUERY]
+    shown = "\n".join(["BEGIN", f"Query: {asked}", "", *lines, "END"])
+    return Prompt(load(ENGINE), shown, tokens=_TOKENS)
 
 
 def _line(hit: Hit) -> str:
     text = hit.snippet if hit.snippet.startswith(hit.heading) else f"{hit.heading} — {hit.snippet}"
-    line = " ".join(redact(text).text.split())[:CHARS]
+    line = fold(redact(text).text)[:CHARS]
     return f"[{hit.trust}, {hit.freshness}] {line}"
 
 
@@ -78,8 +81,8 @@ def _order(hits: Sequence[Hit], query: str, asker: Asker | None, within_s: float
     replies: list[str] = []
 
     def ask() -> None:
-        # Whatever a model's client does wrong, the search has its answer already.
-        with suppress(Exception):
+        # Anything else is a fault of the program: it is told on standard error, and the search goes on.
+        with suppress(LaminaError):
             reply = asker.ask(ENGINE, prompt).reply
             if not reply.cut:
                 replies.append(reply.text)
