@@ -154,6 +154,53 @@ def test_auto_looks_for_nothing_while_the_named_model_or_the_last_winner_answers
     assert not (folder / "started").exists()
 
 
+WATCHED = """
+import sys
+told = []
+def hear(event, given):
+    if event == "socket.getaddrinfo" or event == "socket.connect" and isinstance(given[1], tuple):
+        told.append(f"{event} {given[1:2]}")
+sys.addaudithook(hear)
+from lamina.interfaces.cli.main import answer
+code = answer(sys.argv[1:])
+print(*told, sep=chr(10), file=sys.stderr)
+clients = {"openai", "anthropic", "google.genai", "httpx2", "lamina.models.wire", "lamina.models.discover"}
+print("loaded", *sorted(clients & set(sys.modules)), file=sys.stderr)
+raise SystemExit(code)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
+@pytest.mark.parametrize("command", [["status"], ["search", "staging", "port"], ["card"]])
+def test_looking_loads_no_client_and_connects_to_nobody_whatever_may_be_asked(trap, command):
+    server, env, folder = trap
+    assert lamina(env, folder, "remember", "The staging port is 8081").returncode == 0
+    env |= {
+        "LAMINA_MODEL_ROUTES": "auto",
+        "LAMINA_MODEL": "openai/gpt-5-mini",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    assert watched(env, folder, *command) == ["loaded"]
+    assert (server.requests, (folder / "started").exists()) == ([], False)
+    connected = watched(env, folder, "config", "models")
+    assert len(connected) > 1, "the watch itself does not work"
+    assert "lamina.models.discover" in connected[-1]
+
+
+def watched(env, folder, *command) -> list[str]:
+    """Run a command; return what it connected to and which clients it loaded."""
+    ran = subprocess.run(
+        [sys.executable, "-c", WATCHED, *command],
+        env=env,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return [line for line in ran.stderr.splitlines() if line.startswith(("socket", "loaded"))]
+
+
 @pytest.mark.parametrize("route", ["openai/gpt-5-pro", "custom/x", "host/other", "nobody/x", "x", ""])
 def test_a_standing_that_somebody_else_wrote_permits_no_model(trap, tmp_path, route):
     server, env, _folder = trap
