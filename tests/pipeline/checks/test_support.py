@@ -88,7 +88,7 @@ def test_a_sentence_is_found_where_it_was_said(text, who, first, quoted):
 
 
 def test_nothing_shared_is_no_support():
-    assert support("Bananas ripen faster beside apples", PASSAGES) is None
+    assert support("Bananas ripen best beside apples", PASSAGES) is None
     assert support("", PASSAGES) is None
     assert support("Redis", []) is None
 
@@ -198,6 +198,37 @@ def test_a_notes_bullets_are_its_passages():
     found = support("The tests take 40 s", passages)
     assert found is not None
     assert (found.who, found.quote) == ("assistant", "The tests take 40 s")
+
+
+DENIED = "Don't use Redis for the session cache, it loses sessions."
+
+
+@pytest.mark.parametrize(
+    ("others", "who", "first"),
+    [
+        ([Passage(1, 1, "assistant", "I use Redis for the session cache then.")], "assistant", 1),
+        ([Passage(2, 2, "user", "Fine, use Redis for the session cache.")], "user", 2),
+        ([], "user", 0),
+    ],
+)
+def test_what_is_on_the_texts_side_is_quoted_before_what_says_the_contrary(others, who, first):
+    found = support("Use Redis for the session cache", [Passage(0, 0, "user", DENIED), *others])
+    assert found is not None
+    assert (found.who, found.first) == (who, first)
+
+
+def test_words_from_all_over_a_long_passage_tell_less_than_a_sentence():
+    long = (
+        "The worker writes the orders. The server answers in time. The database was slow in March. " * 2
+        + "We stop at noon. Everything else about the shop is written down in the handbook of the team."
+    )
+    mixed = support(
+        "The worker stops the server when orders make the database slow", [Passage(0, 0, "user", long)]
+    )
+    told = support("The database was slow in March", [Passage(0, 0, "user", long)])
+    assert mixed is not None
+    assert told is not None
+    assert mixed.share < told.share - 0.3
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=600), max_size=5))
