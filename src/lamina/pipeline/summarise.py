@@ -17,6 +17,7 @@ from lamina.formats.bullet import Bullet
 from lamina.formats.summary import Point, parse_summary
 from lamina.models.base import Prompt
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.opposites import opposed, unbound
 from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Passage, passages_of, support
@@ -89,11 +90,11 @@ def _bullet(point: Point, passages: list[Passage], grounds: Shown, today: date |
     if found is None or share < LEAST or inventions(led, grounds):
         return None
     said = [each.text for each in passages if found.first <= each.first and each.last <= found.last]
-    if hardened(text, "\n".join(said)) or turned(text, said):
+    if hardened(text, "\n".join(said)) or turned(text, said) or opposed(text, said):
         return None
     if label in _SETTLED and hedged(text):
         label = "open"
-    firm = share >= FIRM and not doubts(text, grounds)
+    firm = share >= FIRM and not doubts(text, grounds) and not unbound(text, said)
     quote, who = (found.quote, found.who) if firm else ("", "assistant")  # a bullet that nobody's words carry
     return Bullet(label, text, point.day or today, found.first, found.last, quote, who)
 

@@ -19,6 +19,7 @@ from lamina.formats.slug import heading_of
 from lamina.formats.source import SessionRef
 from lamina.pipeline.changes import Revision, filed, without_conflict
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.opposites import opposed, unbound
 from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Support, support
@@ -106,9 +107,10 @@ def prove(part: Part, text: str, *, also: str = "") -> Proof:
     bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
     if hardened(text, "\n".join(each.text for each in bullets)):
         raise Unfit(SETTLED)
-    if turned(text, [each.text for each in bullets]):
+    told = [each.text for each in bullets]
+    if turned(text, told) or opposed(text, told):
         raise Unfit(TURNED)
-    return _proof(part, found, bullets, weak=strange or share < FIRM)
+    return _proof(part, found, bullets, weak=strange or share < FIRM or unbound(text, told))
 
 
 def _proof(part: Part, found: Support, bullets: list[Bullet], *, weak: bool) -> Proof:
