@@ -74,6 +74,16 @@ def test_a_true_subject_carries_no_other_claim(lie, said):
     assert found is None or found.share < LEAST
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["No, del the cache before tests die.", "tests take long", "Tests: pytest -q, con 4 workers, no cache"],
+)
+def test_a_word_of_another_language_makes_no_lie_a_translation(said):
+    lie = "Never run the tests before you push to the main branch, and skip the hooks of the project"
+    found = support(lie, [Passage(0, 0, "user", said)])
+    assert found is None or found.share < LEAST
+
+
 def test_what_another_language_shares_no_name_with_is_unsupported():
     assert (
         support("Prices are rounded up", [Passage(0, 0, "user", "会话缓存放在 Redis 的 6379 端口")]) is None

@@ -76,10 +76,11 @@ _LIGHT_PAIRS = frozenset(
 )
 _TONGUES = {
     "en": frozenset("the and is are of to with not for by its from be on".split()),
-    "de": frozenset("der die das und ist nicht mit ein eine auf wird nach von den kein".split()),
-    "fr": frozenset("le la les et est des une pour dans du pas sont".split()),
-    "es": frozenset("el los las y es una para con que se del no".split()),
+    "de": frozenset("der das und ist nicht mit ein eine auf wird nach von den kein".split()),
+    "fr": frozenset("le la les et est une pour dans du sont".split()),
+    "es": frozenset("el los las y es una para que".split()),
 }
+_SURE = 2  # words of grammar that tell a language
 _LATIN = re.compile(r"[a-zà-ÿ]+")
 
 
@@ -87,6 +88,10 @@ _LATIN = re.compile(r"[a-zà-ÿ]+")
 def meanings(text: str) -> frozenset[str]:
     """Give what a text's words say: stems of content words, values whole, pairs of unspaced characters."""
     return frozenset(_each(_SEAM.sub(" ", unicodedata.normalize("NFKC", text)).casefold()))
+
+
+OWN_LETTERS = frozenset({"ja", "ko", "zh", "ru"})
+"""Languages that their letters tell."""
 
 
 def tongue(text: str) -> str:
@@ -105,7 +110,7 @@ def tongue(text: str) -> str:
         for name, grammar in _TONGUES.items():
             counts[name] += word in grammar
     best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] > sorted(counts.values())[-2] else ""
+    return best if counts[best] >= _SURE and counts[best] > sorted(counts.values())[-2] else ""
 
 
 def _each(text: str) -> Iterator[str]:
