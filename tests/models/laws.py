@@ -46,7 +46,7 @@ class Laws:
 
     def test_the_text_arrives_whole_in_every_script(self):
         text = "- [決定] ポート 8443 を使う\n- [fix] 🙂 café\n- [事实] 数据库在哪里\n"
-        assert self.ask([Say(text)]).text == text.strip()
+        assert self.ask([Say(text)]).text == text
 
     def test_the_model_is_shown_both_parts_of_the_prompt_once(self):
         self.ask([Say("yes"), Say("no")])
@@ -187,9 +187,9 @@ class Laws:
         assert reply.cut
         assert reply.text.startswith("- [fix]")
 
-    def test_an_endless_reply_is_cut_at_a_million_characters(self):
+    def test_an_endless_reply_is_cut(self):
         reply = self.ask([Say("- [fix] one\n" * 300, endless=True)], within_s=30)
-        assert (reply.cut, 900_000 < len(reply.text) <= 1_000_000) == (True, True)
+        assert (reply.cut, 90_000 < len(reply.text) <= 100_000) == (True, True)
 
     def test_an_endless_line_ends_soon(self):
         def pour(raw, peer):

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from lamina.models.routes import Endpoint
     from lamina.models.wire import Refused, Wire
 
-LONGEST = 1_000_000
-"""Characters of a reply that are kept: the longest one asked for has some 16,000."""
+LONGEST = 100_000
+"""Characters of a reply after which it is cut, and tokens of reasoning: the longest one asked for has some
+16,000, so whoever says more goes round in circles, and it is paid for."""
 
 _FAULTS: Final = (
     httpx2.HTTPError,
@@ -107,7 +108,7 @@ def _listen(heard: _Heard, pieces: Iterable[Piece], faults: tuple[type[Exception
     try:
         for piece in pieces:
             heard.add(piece)
-            if heard.size > LONGEST:
+            if heard.size > LONGEST or heard.reasoned > LONGEST:
                 heard.cut = heard.ended = True
                 return None
     except expected as fault:
@@ -212,7 +213,8 @@ def spoken(text: str) -> str:
     if lone := _LONE.search(text):
         before = text[: lone.start()].lower()
         text = text if "<think" in before else text[lone.end() :]
-    return text.lstrip("\ufeff").strip()
+    said = text.lstrip("\ufeff").strip()
+    return f"{said}\n" if said and text.endswith("\n") else said  # so that a last line is known to be whole
 
 
 def _mended(text: str) -> str:
