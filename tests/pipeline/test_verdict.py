@@ -63,6 +63,18 @@ def test_a_line_that_ends_an_entry_ends_it_and_the_reason_alone_does_not(old, re
     assert judged("supersede", reason, old, "ci/jenkins.groovy:1: Redis, PORT_X = 1", "a.py:1: x") != ""
 
 
+def test_a_reason_that_rests_on_nothing_shown_is_not_written_though_the_evidence_ends_the_entry():
+    old, line = "The server reads `PORT_X`", f"{COMMIT} Remove PORT_X (a.py)"
+    why_not = judged("supersede", "Everybody in the kitchen agreed to drop this rule", old, line)
+    assert why_not == "the reply rests on too little of what was shown"
+
+
+def test_a_name_that_stands_nowhere_is_not_written():
+    old, line = "The server listens on `PORT_X` 8081", "a.py:1: PORT_X = 9090"
+    why_not = judged("update", "The server listens on `PORT_X` 9090 behind Cloudflare", old, line)
+    assert why_not == "the reply names 'Cloudflare', which stands nowhere in what was shown"
+
+
 def test_a_commit_that_only_touches_the_file_ends_nothing():
     old = "The staging server reads `PORT_X` from config.py"
     line = f"{COMMIT} Changed how the server logs (config.py)"

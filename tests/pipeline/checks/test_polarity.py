@@ -28,6 +28,12 @@ from lamina.pipeline.checks.polarity import turned
 ("Deploys on Fridays are forbidden.","No deploys on Fridays.",False),
 ("Deploys on Fridays are allowed.","No deploys on Fridays.",True),
 ("Avoid global state in the parser.","Don't use global state in the parser.",False),
+("Faça deploy em produção na sexta.", "Não faça deploy em produção na sexta.", True),
+("Fai deploy in produzione il venerdì.", "Non fare deploy in produzione il venerdì.", True),
+("Деплой в прод по пятницам.", "Никогда не деплой в прод по пятницам.", True),
+("شغل النشر يتم يوم الجمعة في الإنتاج.", "شغل النشر لا يتم يوم الجمعة في الإنتاج.", True),
+("शुक्रवार को प्रोडक्शन में डिप्लॉय करो।", "शुक्रवार को प्रोडक्शन में डिप्लॉय मत करो।", True),
+("По пятницам не деплой в прод.", "Никогда не деплой в прод по пятницам.", False),
     ],
 )  # fmt: skip
 def test_only_a_flipped_denial_of_the_same_matter_counts(text: str, said: str, wanted: bool) -> None:

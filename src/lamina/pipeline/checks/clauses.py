@@ -301,7 +301,8 @@ _ROLE = re.compile(
 )
 _NEGATIONS = words(
     "not never no none nor neither without nobody nothing nicht kein keine keinen nie niemals ohne "
-    "ne pas jamais sans nunca sin"
+    "ne pas jamais sans nunca sin não nem sem non senza не ни никогда нельзя без لا لم لن ليس नहीं मत "
+    "niet nooit geen inte aldrig ikke aldri"
 )
 _NOT_HAN = frozenset("不没未无別别禁非")
 _NOT_HANGUL = re.compile(r"하지 ?않\S*|않\S*|지 ?마\S*|금지\S*|없\S*|^안$")
