@@ -450,14 +450,18 @@ def test_what_was_learnt_on_a_branch_changes_nothing_elsewhere(store: Store) -> 
     assert [entry.heading for entry in mine] == ["The shop's server listens on port 8080"]
 
 
-def test_notes_of_two_projects_are_never_shown_together(store: Store) -> None:
-    keep(store, note(PORT), note(CHOICE, session="s-2", workspace="workspace:docs"))
+def test_notes_of_one_project_stand_side_by_side(store: Store) -> None:
+    docs = "workspace:docs"
+    keep(
+        store,
+        note(PORT),
+        note(CHOICE, session="s-2", workspace=docs, day=3),
+        note(PORT, session="s-3", day=4),
+    )
     script = Script("nothing")
     run(store, script)
-    assert sorted(("8080" in prompt.text, "Postgres" in prompt.text) for _, prompt in script.asked) == [
-        (False, True),
-        (True, False),
-    ]
+    heads = [line for line in script.asked[0][1].text.split("\n") if line.startswith("## ")]
+    assert [head.partition(" · ")[2] for head in heads] == ["workspace:shop", "workspace:shop", docs]
 
 
 @pytest.mark.parametrize("claim", [

@@ -92,21 +92,16 @@ class Sheet:
 
 
 def parts_of(store: Store, waiting: Iterable[NoteFile], bounds: Bounds) -> list[list[Part]]:
-    """Cut notes into batches of one scope each, so that no project's words stand in another one's prompt.
+    """Cut notes into batches, those of one scope side by side.
 
     A note that a model left out before is asked about alone. What was forgotten is not shown.
     """
-    graves: dict[Scope, Graves] = {}
     scopes: dict[Scope, list[NoteFile]] = {}
     for each in waiting:
         scopes.setdefault(scope_of(each.note), []).append(each)
-    for scope in scopes:
-        graves[scope] = Graves.load(store, scope)
-    return [
-        batch
-        for scope, some in scopes.items()
-        for batch in _batches([_unburied(each, graves[scope]) for each in some], bounds)
-    ]
+    graves = {scope: Graves.load(store, scope) for scope in scopes}
+    shown = [_unburied(each, graves[scope]) for scope, some in scopes.items() for each in some]
+    return _batches(shown, bounds)
 
 
 def _unburied(file: NoteFile, graves: Graves) -> NoteFile:
