@@ -18,16 +18,18 @@ from lamina.pipeline.checks.values import (
     NUMBER_WORDS,
     dates_of,
     measures_of,
+    scaled_of,
+    spelled,
     values_of,
     without_dates,
 )
 
 _REDACTED = re.compile(r"\[redacted [a-z-]+\]")
-_MARKER = re.compile(r"(?m)^[ \t]*(?:[-*+>][ \t]+)*(?:\(?\d{1,3}[.)]|[①-⑳])(?=[ \t])")
+_MARKER = re.compile(r"(?m)^[ \t]*(?:[-*+>][ \t]+)*(?:\(?\d{1,2}[.)]|[①-⑳])(?=[ \t])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`«»“”‘’（）「」，。、]+|\bwww\.[^\s<>\"'`]+")
 _CODE = re.compile(r"`([^`\n]+)`")
 _PATH = re.compile(
-    r"(?<![\w/\\:.~@-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]+(?:[\\/][\w.@+%~-]+)+[\\/]?|"
+    r"(?<![\w/\\:.~@+-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]++(?:[\\/][\w.@+%~-]++)+[\\/]?|"
     r"(?<!\S)[~.]{0,2}/[\w.-]+/?"
 )
 _FILE = re.compile(
@@ -156,6 +158,19 @@ class Shown:
         return {measure for match in NUMBER.finditer(self.text) for measure in measures_of(match)}
 
     @cached_property
+    def alone(self) -> list[re.Match[str]]:
+        """Its numbers that are no part of a day, a time, a hash or a word."""
+        text = without_dates(_UUID.sub(" ", _HASH.sub(" ", _TIME.sub(" ", self.text))))
+        found = NUMBER.finditer(text)
+        return [match for match in found if not _glued(text[match.start() - 1 : match.start()], "0")]
+
+    @cached_property
+    def bare(self) -> set[float]:
+        """Its numbers that have no unit of time or size."""
+        values = {value for match in self.alone if not measures_of(match) for value in values_of(match)}
+        return values | {value for _, value in spelled(self.text)}
+
+    @cached_property
     def starts(self) -> set[str]:
         """The first letters of its words."""
         return {word[:4] for word in self.words if len(word) >= 4}
@@ -163,15 +178,10 @@ class Shown:
     @cached_property
     def numbers(self) -> set[float]:
         """What its numbers can mean, those in words too."""
-        text = without_dates(_UUID.sub(" ", _HASH.sub(" ", _TIME.sub(" ", self.text))))
-        alone = (
-            match
-            for match in NUMBER.finditer(text)
-            if not _glued(text[match.start() - 1 : match.start()], "0")
-        )
-        values = {value for match in alone for value in values_of(match)}
+        values = {value for match in self.alone for value in values_of(match)}
         values |= {float(year) for year, _, _ in self.dates}
         values |= {float(number) for word, number in NUMBER_WORDS.items() if word in self.words}
+        values |= {value for _, value in spelled(self.text)}
         return values | {float(HAN[char]) for char in self.text if char in HAN}
 
     @cached_property
@@ -236,9 +246,17 @@ def _missing(text: str, shown: Shown) -> Iterator[str]:
         if pattern is _URL:
             yield from (value for value, dates in dates_of(text) if dates.isdisjoint(shown.dates))
             text = without_dates(text)
-    for match in NUMBER.finditer(text):
-        if shown.numbers.isdisjoint(values_of(match)) and shown.measures.isdisjoint(measures_of(match)):
-            yield match[0]
+    yield from (match[0] for match in NUMBER.finditer(text) if not _has_number(match, shown))
+    for phrase, value in spelled(text):
+        if value not in shown.numbers and not shown.holds_folded(phrase):
+            yield phrase
+
+
+def _has_number(match: re.Match[str], shown: Shown) -> bool:
+    """Check a number as what it means: with a unit or a scale behind it, these must be the material's too."""
+    if measures := measures_of(match):
+        return not (shown.measures.isdisjoint(measures) and shown.bare.isdisjoint(values_of(match)))
+    return not shown.numbers.isdisjoint(scaled_of(match) or values_of(match))
 
 
 def _blank_path(match: re.Match[str]) -> str:
@@ -331,7 +349,7 @@ def _has_name(value: str, shown: Shown) -> bool:
     match = NUMBER.match(value)
     unit = value[match.end() :] if match else ""
     if match and unit.isalpha() and len(unit) <= 12:
-        return any(number in shown.numbers for number in values_of(match))
+        return _has_number(match, shown)
     return squeezed in shown.squashed
 
 
