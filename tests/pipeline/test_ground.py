@@ -127,3 +127,44 @@ def test_hostile_text_takes_linear_time(text):
     begin = time.process_time()
     inventions(text[:30_000], text)
     assert time.process_time() - begin < 3
+
+
+@pytest.mark.parametrize(
+    ("material", "text"),
+    [
+        ("The server listens on port 8080.", "The server listens on port nine thousand ninety."),
+        ("The server listens on port 8080.", "服务监听端口九千零九十。"),
+        ("The pool holds 12 workers.", "The pool holds ninety-nine workers."),
+        ("The pool holds 12 workers.", "The pool holds twelve hundred workers."),
+        ("The pool holds 12 workers.", "The pool holds 12 million workers."),
+        ("The pool holds 12 workers.", "线程池有12万个线程。"),
+        ("The timeout is 30 seconds.", "The timeout is 30 hours."),
+        ("The timeout is 30 seconds.", "The timeout is 30 ms."),
+        ("The timeout is 30s.", "The timeout is 30ms."),
+        ("Memory is 12 MB.", "Memory is 12 GB."),
+        ("The server listens on port 8080.", "443) is the port."),
+    ],
+)
+def test_a_number_in_words_or_with_another_unit_is_no_less_invented(material: str, text: str) -> None:
+    assert inventions(text, material)
+
+
+@pytest.mark.parametrize(
+    ("material", "text"),
+    [
+        ("The timeout is 30 seconds.", "The timeout is 30 s, half a minute."),
+        ("The timeout is 1.5 s.", "It waits 1500 ms."),
+        ("The timeout is 30.", "The timeout is 30 seconds."),
+        ("The table has 12 million rows.", "The table has 12,000,000 rows."),
+        ("The table has 12,000 rows.", "The table has 12k rows."),
+        ("The port is 9090.", "The port is nine thousand ninety."),
+        ("There are twenty-five shards.", "There are 25 shards."),
+        ("端口是九千零九十。", "The port is 9090."),
+        ("超时是三十秒。", "超时是30秒。"),
+        ("We have many users.", "千万不要在周五部署，十分危险。"),
+        ("We have many users.", "There are a hundred reasons and a thousand questions."),
+        ("Do it.", "1. Do it.\n2. Do it."),
+    ],
+)
+def test_the_same_number_in_other_words_or_units_is_none(material: str, text: str) -> None:
+    assert inventions(text, material) == []

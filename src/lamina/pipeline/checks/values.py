@@ -14,7 +14,7 @@ _NAMED = re.compile(
 NUMBER = re.compile(r"\d+(?:[.,'’_\u00a0\u202f\u2009 ]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?")
 _GROUPED = re.compile(r"\d+(?:[.,]\d{3})+(?:[.,]\d+)?")
 _UNIT = re.compile(
-    r"[ \u00a0]?(k|thousand|mio|million|m|mrd|billion|bn|万|億|亿|千|百万|만)?(?!\w)", re.IGNORECASE
+    r"[ \u00a0]?(k|thousand|mio|million|m|mrd|billion|bn|万|億|亿|千|百万|만)?(?![A-Za-z0-9_])", re.IGNORECASE
 )
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "million": 1e6, "mrd": 1e9, "billion": 1e9, "bn": 1e9,
@@ -99,6 +99,65 @@ def measures_of(match: re.Match[str]) -> set[tuple[str, float]]:
     name = unit[1].lower()
     key = "ms" if name.startswith(("ms", "milli")) else "mi" if name.startswith("mi") else name[0]
     return {("time", round(value * _SECONDS[key], 6)) for value in values}
+
+
+def scaled_of(match: re.Match[str]) -> set[float]:
+    """Give what a number means with the scale behind it, "12 million" no longer 12; {} if it has none.
+
+    A lone m may be metres as well, so it is no scale.
+    """
+    unit = _UNIT.match(match.string, match.end())
+    name = (unit[1] or "").lower() if unit else ""
+    scale = _SCALES.get(name, 0.0) if name != "m" else 0.0
+    plain = values_of(match)
+    return {value for value in plain if value / scale in plain} if scale else set()
+
+
+_TENS = {
+    word: 10 * number for number, word in enumerate(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(), 2
+    )
+}  # fmt: skip
+_TEENS = {
+    word: number
+    for number, word in enumerate("thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), 13)
+}
+_ENGLISH = "one two three four five six seven eight nine ten eleven twelve".split()
+_SMALL = {word: number for number, word in enumerate(_ENGLISH, 1)} | _TEENS | _TENS
+_LARGE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_WORD = "|".join((*_SMALL, *_LARGE))
+_SPOKEN = re.compile(rf"\b(?:{_WORD})(?:[ -](?:and )?(?:{_WORD}))*\b", re.IGNORECASE)
+_NUMERAL = re.compile("[零〇一二两兩三四五六七八九十百千万萬]{2,}")
+_CHINESE = {"〇": 0, "十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000} | HAN
+_NO_NUMBER = re.compile("十分|万一|千万|一一|百万|十十|一万")
+_FREE = 12  # up to here a number in words may count what is told
+
+
+def spelled(text: str) -> Iterator[tuple[str, float]]:
+    """Yield numbers that are written in English words or Chinese numerals, from thirteen on."""
+    for match in _SPOKEN.finditer(text):
+        words = [word for word in re.findall("[a-z]+", match[0].lower()) if word != "and"]
+        value = _summed([_SMALL.get(word) or _LARGE[word] for word in words])
+        if value > _FREE and match[0].lower() not in _LARGE:
+            yield match[0], value
+    for match in _NUMERAL.finditer(text):
+        value = _summed([_CHINESE[char] for char in match[0]])
+        if value > _FREE and not _NO_NUMBER.search(match[0]):
+            yield match[0], value
+
+
+def _summed(parts: list[int]) -> float:
+    """Read a number from its parts: what is small multiplies the hundred, thousand or ten behind it."""
+    total = group = 0
+    for part in parts:
+        if part >= 1_000:
+            total += max(group, 1) * part
+            group = 0
+        elif part == 100 or (part == 10 and group % 10 > 0):
+            group = (group - group % 10) + max(group % 10, 1) * part if group % 10 else max(group, 1) * part
+        else:
+            group += part
+    return float(total + group)
 
 
 def dates_of(text: str) -> Iterator[tuple[str, set[tuple[int, int, int]]]]:
