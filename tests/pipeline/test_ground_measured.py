@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.pipeline.ground import doubts, inventions
+from lamina.pipeline.checks.names import doubts
+from lamina.pipeline.ground import inventions
 
 SESSION = """2026-11-30 claude-code /srv/shop
 The upload worker in src/shop/upload_worker.py crashed with commit 4be91c7d02aa; maxRetries was 7 and MAX_UPLOAD_MB is 25.

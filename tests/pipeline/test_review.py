@@ -513,7 +513,10 @@ def test_reasons_are_for_candidates_only(memory):
 
 
 def test_an_approval_that_is_undone_waits_again(memory):
-    ids = [add(memory, f"Berth {number} is dredged in spring\n\nThe harbor master said so.") for number in range(3)]
+    ids = [
+        add(memory, f"Berth {number} is dredged in spring\n\nThe harbor master said so.")
+        for number in range(3)
+    ]
     memory.approve(ids)
     memory.undo()
     assert [row["id"] for row in memory.review()["candidates"]] == ids

@@ -26,8 +26,8 @@ from lamina.pipeline.checks.values import (
 
 _REDACTED = re.compile(r"\[redacted [a-z-]+\]")
 _MARKER = re.compile(r"(?m)^[ \t]*(?:[-*+>][ \t]+)*(?:\(?\d{1,2}[.)]|[①-⑳])(?=[ \t])")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`«»“”‘’（）「」，。、]+|\bwww\.[^\s<>\"'`]+")
-_CODE = re.compile(r"`([^`\n]+)`")
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`«»“”‘’（）「」，。、]+|\bwww\.[^\s<>\"'`]+")
+CODE = re.compile(r"`([^`\n]+)`")
 _PATH = re.compile(
     r"(?<![\w/\\:.~@+-])(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?[\w.@+-]++(?:[\\/][\w.@+%~-]++)+[\\/]?|"
     r"(?<!\S)[~.]{0,2}/[\w.-]+/?"
@@ -56,72 +56,12 @@ def inventions(text: str, material: str | Shown) -> list[str]:
     against it. Numerals that only count a list and what redaction put in are no values.
     """
     shown = Shown(material) if isinstance(material, str) else material
-    found = dict.fromkeys(value for value in _missing(_normal(text), shown) if value)
+    found = dict.fromkeys(value for value in _missing(normal(text), shown) if value)
     return list(found)
 
 
-def doubts(text: str, material: str | Shown) -> list[str]:
-    """List the names in `text` that stand nowhere in the material, in order, each once.
-
-    A name is a word with a capital inside a sentence or inside the word, or a Latin word in an unspaced
-    script. It is known if a word of the material begins like it (Postgres, PostgreSQL) or is short for it.
-    """
-    shown = Shown(material) if isinstance(material, str) else material
-    plain = _normal(text)
-    bare = _CODE.sub(" ", _URL.sub(" ", plain))
-    nouns = _GERMAN.search(bare) is not None  # German writes all of them with capitals
-    found = (match[0] for match in _LATIN.finditer(bare) if _is_named(match, bare, nouns=nouns))
-    return [name for name in dict.fromkeys(found) if not _is_known(name.lower(), shown)]
-
-
-def _is_named(match: re.Match[str], text: str, *, nouns: bool) -> bool:
-    """Say whether a Latin word is a name by its capitals or by the script around it."""
-    word = match[0]
-    if word.lower() in _PLAIN_WORDS or any(char.isdigit() for char in word):
-        return False
-    if re.search(r"[a-z][A-Z]", word):
-        return True
-    wide = text[max(0, match.start() - 2) : match.start()] + text[match.end() : match.end() + 2]
-    if any(char >= "\u3040" for char in wide.strip()):
-        return True
-    before = text[max(0, match.start() - 3) : match.start()]
-    inside = before.endswith(" ") and before.rstrip()[-1:].isalnum()
-    return word[0].isupper() and (inside or before.endswith((", ", " ("))) and not nouns
-
-
-def _is_known(name: str, shown: Shown) -> bool:
-    names = {name, _squeezed(name), name.removesuffix("s"), *_VARIANTS.get(name, ())}
-    if names & (shown.words | shown.names) or (len(name) >= 4 and name[:4] in shown.starts):
-        return True
-    return shown.holds_folded(name) or any(one in shown.squashed for one in names if len(one) >= 4)
-
-
-_LATIN = re.compile(
-    r"(?<![^\W\u2e80-\U0010ffff])(?<![./@#$-])[A-Za-z][A-Za-z]{1,40}(?:-[A-Za-z]{1,40}){0,4}"
-    r"(?![^\W\u2e80-\U0010ffff]|[/@]|\.\w)"
-)
-_GERMAN = re.compile(
-    r"(?<!\w)(?:der|die|das|den|dem|und|ist|wir|nicht|ein|eine|für|mit|auf|wird|läuft|nutzt)(?!\w)"
-)
-_PLAIN_WORDS = frozenset(
-    "i ok api url id ui cpu gpu ram http https json yaml csv xml html css sql tls ssl ssh dns ip tcp "
-    "udp cli db os pr ci cd "
-    "todo monday tuesday wednesday thursday friday saturday sunday january february march april may "
-    "june july august "
-    "september october november december english german chinese japanese korean".split()
-)
-_ALIASES = (
-    "js javascript", "ts typescript", "k8s kubernetes", "py python",
-    "pg postgres postgresql psql", "gha github actions",
-    "gcp google", "aws amazon", "vscode code", "mongo mongodb", "es elasticsearch",
-    "tf terraform tensorflow", "golang go",
-    "node nodejs", "gh github", "gl gitlab", "rb ruby", "rs rust",
-    "wsl windows", "mac macos", "win windows", "np numpy",
-)  # fmt: skip
-_VARIANTS = {name: frozenset(names.split()) for names in _ALIASES for name in names.split()}
-
-
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
+    """Return a text as values are looked up in it: one form of each character, no redaction marks."""
     text = unicodedata.normalize("NFKC", _REDACTED.sub(" ", text).replace("…", " "))
     if text.isascii():
         return text
@@ -135,7 +75,7 @@ class Shown:
     """The material, with what is looked up in it; each table is made when first needed."""
 
     def __init__(self, text: str) -> None:
-        self.text = _normal(text)
+        self.text = normal(text)
 
     @cached_property
     def flat(self) -> str:
@@ -192,7 +132,7 @@ class Shown:
     @cached_property
     def names(self) -> set[str]:
         """Its words without strokes."""
-        return {_squeezed(match[0]) for match in _NAME.finditer(self.text)}
+        return {squeezed(match[0]) for match in _NAME.finditer(self.text)}
 
     @cached_property
     def dates(self) -> set[tuple[int, int, int]]:
@@ -239,11 +179,11 @@ def _missing(text: str, shown: Shown) -> Iterator[str]:
     text = _MARKER.sub(" ", text)
     for pattern, known in _CHECKS:
         for match in pattern.finditer(text):
-            value = match[1].strip() if pattern in {_CODE, _QUOTED} else match[0].rstrip(_TRAIL)
+            value = match[1].strip() if pattern in {CODE, _QUOTED} else match[0].rstrip(_TRAIL)
             if value and not known(value, shown):
                 yield value
         text = pattern.sub(_blank_path if pattern is _PATH else " ", text)
-        if pattern is _URL:
+        if pattern is URL:
             yield from (value for value, dates in dates_of(text) if dates.isdisjoint(shown.dates))
             text = without_dates(text)
     yield from (match[0] for match in NUMBER.finditer(text) if not _has_number(match, shown))
@@ -317,9 +257,7 @@ def _has_word(value: str, shown: Shown) -> bool:
 
 def _has_version(value: str, shown: Shown) -> bool:
     bare = value.removeprefix("v")
-    return (
-        any(shown.holds(form) for form in (bare, f"v{bare}", f"V{bare}")) or _squeezed(value) in shown.names
-    )
+    return any(shown.holds(form) for form in (bare, f"v{bare}", f"V{bare}")) or squeezed(value) in shown.names
 
 
 def _has_time(value: str, shown: Shown) -> bool:
@@ -336,14 +274,14 @@ def _has_ticket(value: str, shown: Shown) -> bool:
     """Check ABC-123, which may be UTF-8 as well."""
     return (
         _has_folded(value, shown)
-        or _squeezed(value) in shown.names
+        or squeezed(value) in shown.names
         or shown.holds_folded(value.replace("-", " "))
     )
 
 
 def _has_name(value: str, shown: Shown) -> bool:
     """Check a name that holds a digit: sha256, UTF-8, x86_64, HTTP2, 30s."""
-    squeezed = _squeezed(value)
+    squeezed = squeezed(value)
     if squeezed in shown.names or shown.holds(value) or value.lower() in shown.lower:
         return True
     match = NUMBER.match(value)
@@ -387,7 +325,7 @@ def _has_identifier(value: str, shown: Shown) -> bool:
     bare = value.lstrip("$")
     if not bare or _PRODUCTS.fullmatch(bare) or _has_folded(bare, shown):
         return True
-    squeezed = _squeezed(bare)
+    squeezed = squeezed(bare)
     if {squeezed, squeezed.removesuffix("s"), f"{squeezed}s"} & shown.names:
         return True
     apart = " ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+", bare)).lower()
@@ -395,9 +333,9 @@ def _has_identifier(value: str, shown: Shown) -> bool:
 
 
 _CHECKS = (
-    (_CODE, _has_code),
+    (CODE, _has_code),
     (_QUOTED, _has_quoted),
-    (_URL, _has_url),
+    (URL, _has_url),
     (_EMAIL, _has_folded),
     (_PACKAGE, _has_folded),
     (_CALL, _has_call),
@@ -414,5 +352,6 @@ _CHECKS = (
 )
 
 
-def _squeezed(name: str) -> str:
+def squeezed(name: str) -> str:
+    """Return a name in lower case and without strokes, as names are compared."""
     return name.replace("-", "").replace("_", "").lower()

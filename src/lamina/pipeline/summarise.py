@@ -17,11 +17,12 @@ from lamina.formats.bullet import Bullet
 from lamina.formats.summary import Point, parse_summary
 from lamina.models.base import Prompt
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.names import doubts
 from lamina.pipeline.checks.opposites import opposed, unbound
 from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Passage, passages_of, support
-from lamina.pipeline.ground import Shown, doubts, inventions
+from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.prompts import grammar, load
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits, Material, Turn, clip

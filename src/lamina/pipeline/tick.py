@@ -32,9 +32,9 @@ def tick(
 ) -> list[str]:
     """Run what is due and return its names, in the order in which it ran.
 
-    A job that fails stops no other; the first failure is raised when all had their turn. `finish` consolidates
-    as the settings say, None if that must wait; without it notes are filed by label. `check` refreshes stale
-    entries if that is due, and tells whether it was.
+    A job that fails stops no other; the first failure is raised when all had their turn. `finish`
+    consolidates as the settings say, None if that must wait; without it notes are filed by label. `check`
+    refreshes stale entries if that is due, and tells whether it was.
     """
     if store.read_only:
         return []

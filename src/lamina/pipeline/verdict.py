@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lamina.pipeline.changes import is_firm, says_who
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.names import doubts
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, Passage, support
 from lamina.pipeline.consolidation.endings import ends
 from lamina.pipeline.exchanges import terms
-from lamina.pipeline.ground import Shown, doubts, inventions
+from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.proof import said_in, speaks_of
 from lamina.pipeline.trust import trust_of
 

@@ -19,9 +19,10 @@ from lamina.formats.evidence import LIMIT
 from lamina.formats.note import Note
 from lamina.formats.slug import whole_words
 from lamina.formats.structure import one_line
+from lamina.pipeline.checks.names import doubts
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.wording import OWN_LETTERS, meanings, tongue
-from lamina.pipeline.ground import Shown, doubts, inventions
+from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.relevance import Material, Turn
 from lamina.pipeline.statements import sentences
 

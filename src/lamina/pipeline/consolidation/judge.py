@@ -19,6 +19,7 @@ from lamina.formats.slug import heading_of
 from lamina.formats.source import SessionRef
 from lamina.pipeline.changes import Revision, filed, without_conflict
 from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.names import doubts
 from lamina.pipeline.checks.opposites import opposed, unbound
 from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
@@ -26,7 +27,7 @@ from lamina.pipeline.checks.support import FIRM, LEAST, Support, support
 from lamina.pipeline.consolidation.endings import ends
 from lamina.pipeline.drafts import layer_of
 from lamina.pipeline.exchanges import terms
-from lamina.pipeline.ground import Shown, doubts, inventions
+from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.redact import redact
 from lamina.pipeline.trust import trust_of
 from lamina.store.tombstones import content_of
