@@ -281,14 +281,14 @@ def _has_ticket(value: str, shown: Shown) -> bool:
 
 def _has_name(value: str, shown: Shown) -> bool:
     """Check a name that holds a digit: sha256, UTF-8, x86_64, HTTP2, 30s."""
-    squeezed = squeezed(value)
-    if squeezed in shown.names or shown.holds(value) or value.lower() in shown.lower:
+    bare = squeezed(value)
+    if bare in shown.names or shown.holds(value) or value.lower() in shown.lower:
         return True
     match = NUMBER.match(value)
     unit = value[match.end() :] if match else ""
     if match and unit.isalpha() and len(unit) <= 12:
         return _has_number(match, shown)
-    return squeezed in shown.squashed
+    return bare in shown.squashed
 
 
 _QUOTED = re.compile(r"(?<![\w\"])[\"'“”‘„「]((?=[\w.:$@/-]{0,80}[-_.:$@])[\w.:$@/-]{2,80})[\"'”’“」](?!\w)")
@@ -325,8 +325,8 @@ def _has_identifier(value: str, shown: Shown) -> bool:
     bare = value.lstrip("$")
     if not bare or _PRODUCTS.fullmatch(bare) or _has_folded(bare, shown):
         return True
-    squeezed = squeezed(bare)
-    if {squeezed, squeezed.removesuffix("s"), f"{squeezed}s"} & shown.names:
+    name = squeezed(bare)
+    if {name, name.removesuffix("s"), f"{name}s"} & shown.names:
         return True
     apart = " ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+", bare)).lower()
     return " " in apart and shown.holds_folded(apart)
