@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.models.following import followed
 from tests.models.gbnf import compiled
 from tests.models.small import ROUTE, Small, small
 from tests.pipeline.opening import holding, opened
@@ -161,7 +162,7 @@ def test_the_time_limit_ends_a_call(server):
 
 
 def test_a_grammar_that_the_server_refuses_costs_the_grammar_only(server):
-    reply = model(server).ask(replace(COUNT, grammar="root ::= nowhere"))
+    reply = followed(model(server), replace(COUNT, grammar="root ::= nowhere"), within_s=60)
     assert reply.text
 
 
