@@ -81,6 +81,16 @@ def test_a_dead_endpoint_loses_nothing_and_says_what_to_do(tmp_path: Path) -> No
     assert json.loads(run(tmp_path, "status", "--json").stdout)["notes"]["pending"] == 0
 
 
+def test_what_stands_in_the_way_of_memories_is_told_by_the_import(tmp_path: Path) -> None:
+    run(tmp_path, "init")
+    (tmp_path / "store/workspaces/shop").mkdir(parents=True)
+    (tmp_path / "store/workspaces/shop/semantic").write_text("in the way")
+    with scripted(answered) as server:
+        told = run(tmp_path, "import", str(sessions(tmp_path / "t", 2)), url=server.url).stdout
+    assert "not written: " in told
+    assert "semantic: is a file, not a folder" in told
+
+
 def test_a_dead_endpoint_is_asked_once_a_run_and_not_once_a_session(tmp_path: Path) -> None:
     folder = sessions(tmp_path / "t", 6)
     with scripted(Say(status=500, text="down")) as server:

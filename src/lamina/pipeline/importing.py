@@ -90,6 +90,7 @@ def import_sessions(  # noqa: PLR0913 - the whole of what decides; each has one 
     asks = summarise if used else None
     run = _Run(store, resolve, limits, cache(git.root_commits), _by_id(groups), asks)
     waits, reviews, candidates = "", 0, 0
+    failed: list[str] = []
     for number, group in enumerate(groups, 1):
         taken = _capture(run, group, now())
         waits = taken.waits or waits
@@ -105,10 +106,10 @@ def import_sessions(  # noqa: PLR0913 - the whole of what decides; each has one 
     if not waits:  # who could not be asked a moment ago is not asked again at once
         done = finish(used) if finish else consolidate(store, now=now())
         summary["entries"], waits, candidates = done.entries, done.waits, done.candidates
-        reviews += done.needs_review
+        reviews, failed = reviews + done.needs_review, done.write_failed
     model = {
         "used": used, "left_out": 0 if used or summarise is None else new, "waits": waits,
-        "needs_review": reviews, "candidates": candidates,
+        "needs_review": reviews, "candidates": candidates, **({"writeFailed": failed} if failed else {}),
     }  # fmt: skip
     return summary | {
         "skipped": skipped, "damaged": [asdict(each) for each in damaged], "model": model,

@@ -169,6 +169,7 @@ def for_the_model(model: Mapping[str, Any], sessions: int) -> list[str]:
         what = f"{counted(sessions, 'session')} wait" if sessions else "notes wait"
         lines.append(f"{what} for the model: {model['waits']}")
         lines.append("next: `lamina import` tries again, `lamina import --model none` goes on without it")
+    lines += [f"not written: {reason}; then `lamina consolidate`" for reason in model.get("writeFailed", ())]
     if model.get("left_out"):
         lines.append(
             f"read without your model, because {model['left_out']} sessions are many; "
