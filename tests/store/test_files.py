@@ -119,3 +119,13 @@ class limited:  # noqa: N801 - reads as a word of the test
 
         resource.setrlimit(resource.RLIMIT_FSIZE, self.old)
         signal.signal(signal.SIGXFSZ, self.handler)
+
+
+def test_many_that_make_one_folder_at_once_all_have_it(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(300):
+            wanted = tmp_path / str(number) / "a" / "b" / "c"
+            list(pool.map(lambda _, wanted=wanted: files.make_dir(wanted), range(8)))
+            assert wanted.is_dir()

@@ -340,16 +340,21 @@ def append_line(path: Path, line: str) -> None:
 
 def make_dir(path: Path) -> None:
     """Make a folder (0700) and its parents; an existing folder is left as it is."""
+    _make_dir(path, again=False)
+
+
+def _make_dir(path: Path, *, again: bool) -> None:
     try:
         path.mkdir(0o700)
     except FileExistsError:
         if not path.is_dir():
             raise errors.UnsafePath(f"{path}: is a file where a folder is needed", "move it away") from None
     except FileNotFoundError as problem:
-        if path.parent.is_dir():  # some disks of the system say so where nothing can be made
+        if again:  # some disks of the system say so where nothing can be made
             raise unwritable(path, problem) from problem
-        make_dir(path.parent)
-        make_dir(path)
+        if not path.parent.is_dir():  # else somebody has just made it
+            make_dir(path.parent)
+        _make_dir(path, again=True)
     except OSError as problem:
         raise unwritable(path, problem) from problem
 
