@@ -522,6 +522,20 @@ def test_marks_of_the_prompt_that_a_model_copies_reach_no_entry(store: Store) ->
     assert held(store)["shop-sem-0001"] == ("The shop's server listens on port 8080", "approved")
 
 
+@pytest.mark.parametrize("trust", ["approved", "candidate"])
+def test_a_text_that_refines_an_entry_is_cleaned_like_any_other(store: Store, trust: str) -> None:
+    key = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0" * 2 if trust == "candidate" else ""
+    old = put(store, "The shop's server listens on port 8080.", trust=trust)
+    told = "The shop's server listens on port 8080. It runs behind the gateway of the platform team."
+    keep(store, note(bullet(told)))
+    said = told.replace("team.", f"team {key}".strip() + ". [person]")
+    done = run(store, Script(f"- [{ONE} | workspace:shop | semantic | 3] Server :: {said}\nDONE {ONE}"))
+    assert done.updated == [old]
+    assert "gateway of the platform team" in held(store)[old][0]
+    assert "[person]" not in held(store)[old][0]
+    assert not key or key not in "".join(path.read_text() for path in store.root.rglob("*.md"))
+
+
 def test_words_that_only_a_model_wrote_into_a_note_are_nobodys_quote(store: Store) -> None:
     keep(store, note(replace(PORT, quote="", who="assistant")))
     run(

@@ -21,6 +21,7 @@ from lamina.pipeline.consolidation.judge import (
     Proof,
     Unfit,
     change_trust,
+    clean,
     draft_of,
     ending_of,
     revision_of,
@@ -93,7 +94,7 @@ class Filing:
             self.done.reject("unknown note" if name not in self.sheet.parts else "note changed meanwhile")
             return
         try:
-            write(said, part)
+            write(replace(said, text=clean(said.text)), part)
         except Unfit as reason:
             self.unfit[name] += str(reason) in WRONG
             self.done.reject(str(reason))

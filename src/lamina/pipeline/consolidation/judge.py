@@ -2,6 +2,7 @@
 
 A fact holds if its values stand in the note that it names, if something in that note supports it, and if it
 does not settle what the note only supposed. How far it is trusted follows from who said what supports it.
+Texts are given as `clean` returns them.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ class Proof:
         return render_evidence(Evidence(self.found.quote, self.found.who))
 
 
-def said(text: str) -> str:
-    """Return what a reply says, without secrets and without what it copied of the prompt's own marks.
+def clean(text: str) -> str:
+    """Return what one line of a reply says, without secrets and without marks copied from the prompt.
 
     Raises Unfit for a text that is longer than any bullet could make it.
     """
@@ -134,7 +135,7 @@ def draft_of(fact: Fact, part: Part, *, keys: Collection[str], review: Callable[
     `keys` are the workspaces that exist. A workspace that does not is replaced by the note's own; another
     one makes the entry a candidate.
     """
-    text = said(fact.text)
+    text = fact.text
     proof = prove(part, text)
     scope, foreign = scope_for(fact.scope, part.scope, keys)
     layer = fact.layer
@@ -184,7 +185,7 @@ def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Pro
     Raises Unfit where they are not about it or older, and where they turn the old words round though the note
     does not.
     """
-    text, old = said(change.text), _content(entry)
+    text, old = change.text, _content(entry)
     proof = prove(part, text, also=old)
     if not _about(text, old, _SHARED):
         raise Unfit("about something else")
@@ -196,7 +197,7 @@ def revision_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Pro
 
 def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof]:
     """Check the reason for which a reply ends an entry; raises Unfit if its note says nothing against it."""
-    reason, old = said(change.text), _content(entry)
+    reason, old = change.text, _content(entry)
     if hedged(reason):
         raise Unfit(SETTLED)
     if not _about("\n".join(each.text for each in part.passages), old, _ENDED):
