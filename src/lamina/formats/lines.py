@@ -13,6 +13,11 @@ def newline_of(text: str) -> str:
     return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
 
+def size_of(text: str) -> int:
+    """Count the bytes of a text as UTF-8; half a surrogate pair counts three."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def fold(text: str) -> str:
     """Put `text` on one line: runs of white space and controls become one space, ends are stripped.
 

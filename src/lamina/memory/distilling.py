@@ -219,23 +219,23 @@ def _planned(opened: Opened, limit: int | None) -> Consolidated:
     return Consolidated(notes=sum(map(len, batches)), calls=len(batches), tokens=tokens)
 
 
-def estimate(opened: Opened, asker: Climber, sizes: Sequence[int], sampled: Sequence[int]) -> Json:
-    """Estimate what an import of sessions of these sizes in bytes costs: calls, tokens, dollars.
+def estimate(opened: Opened, asker: Climber, sessions: int, sampled: Sequence[int]) -> Json:
+    """Estimate what an import of so many sessions costs: calls, tokens, dollars.
 
     `sampled` are the bytes that prompts of some of them would have, 0 for those that need no call. `cost` is
     None where the price of the model that is asked first is not known.
     """
     asked = [size for size in sampled if size]
     share = len(asked) / len(sampled) if sampled else 0.0
-    summaries = round(share * len(sizes))
+    summaries = round(share * sessions)
     each = sum(asked) / len(asked) / _BYTES_A_TOKEN if asked else 0.0
-    batches = math.ceil(len(sizes) / max(1, opened.settings["consolidate_batch"])) if sizes else 0
+    batches = math.ceil(sessions / max(1, opened.settings["consolidate_batch"]))
     calls = summaries + batches
     tokens_in = round(summaries * each + batches * (_SYSTEM_TOKENS + _SHEET_TOKENS))
     route, cost = asker.estimate(tokens_in, calls * _REPLY_TOKENS)
     return {
         "model": route,
-        "sessions": len(sizes),
+        "sessions": sessions,
         "calls": calls,
         "tokens_in": tokens_in,
         "tokens_out": calls * _REPLY_TOKENS,

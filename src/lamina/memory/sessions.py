@@ -89,8 +89,10 @@ class Sessions(Reading):
             plan = importing.plan_import(
                 store, given, host=host, home=at.home, env=at.env, limits=at.limits(), sample=bool(asker)
             )
-            sizes, sampled = plan.pop("bytes"), plan.pop("sampled")
-            return plan | ({"estimate": distilling.estimate(at, asker, sizes, sampled)} if asker else {})
+            sampled = plan.pop("sampled")
+            if asker is None:
+                return plan
+            return plan | {"estimate": distilling.estimate(at, asker, plan["sessions"], sampled)}
         importing.check(given, host)
         summary = importing.import_sessions(
             writable(at),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lamina.formats.frozen import NamedTuple
+from lamina.formats.lines import size_of
 
 REPLY_TOKENS = 4096
 """Tokens a reply may have where the purpose names no other limit: 12 bullets or 60 facts fit well."""
@@ -36,7 +37,12 @@ class Prompt:
     @property
     def size(self) -> int:
         """Bytes of both parts, as UTF-8."""
-        return len(f"{self.system}{self.text}".encode("utf-8", "surrogatepass"))
+        return size_of(f"{self.system}{self.text}")
+
+    @property
+    def whole(self) -> str:
+        """Both parts as one text."""
+        return "\n\n".join(filter(None, (self.system, self.text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class Lent:
         """Ask what was lent; a function gets both parts of the prompt as one text."""
         try:
             if callable(self.lender):
-                return _reply(self.lender("\n\n".join(filter(None, (prompt.system, prompt.text)))))
+                return _reply(self.lender(prompt.whole))
             return self._own(self.lender.ask(prompt, within_s=within_s))
         except errors.LaminaError:
             raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from lamina.formats.entry import Draft, Entry, with_body, with_field, with_heading
@@ -23,8 +24,6 @@ from lamina.pipeline.layout import laid_out
 from lamina.store.tombstones import content_of
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from lamina.formats.scope import Scope
     from lamina.store.write import Writing, Written
 
@@ -52,6 +51,11 @@ def filed(layer: str, text: str, day: date) -> tuple[str, str]:
 def is_firm(entry: Entry) -> bool:
     """Say whether a person vouches for an entry, so that no model takes it out of force."""
     return from_user(entry.sources)
+
+
+def known_on(entry: Entry) -> date:
+    """Give the last day on which an entry was written or confirmed; the first of all days if none is told."""
+    return max((each for each in (entry.verified, entry.date) if each), default=date.min)
 
 
 def holder(batch: Writing, scope: Scope, heading: str, body: str, *, day: date) -> str | None:

@@ -8,7 +8,7 @@ written here, and an entry that a person vouches for is never touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from lamina.formats.entry import Draft, Entry, with_field
@@ -58,6 +58,19 @@ class Consolidated:
     parse_failed: bool = False
     write_failed: list[str] = field(default_factory=list)
     waits: str = ""
+
+    def add(self, other: Consolidated) -> None:
+        """Count in what another pass did; why that one waits is why this one does."""
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            if isinstance(mine, dict):
+                theirs = {reason: mine.get(reason, 0) + count for reason, count in theirs.items()}
+                mine.update(theirs)
+            elif isinstance(mine, bool):
+                setattr(self, each.name, mine or theirs)
+            elif not isinstance(mine, str):
+                setattr(self, each.name, mine + theirs)
+        self.waits = other.waits
 
     def reject(self, reason: str) -> None:
         """Count something that was said and is not kept."""

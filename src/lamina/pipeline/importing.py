@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from lamina import errors
-from lamina.formats.event import Damage, Event, Session
+from lamina.formats.event import Damage, Session
 from lamina.hosts.base import HOSTS, Host, detect, host_named, walk
 from lamina.pipeline.capture import Captured, Source, capture, clean, settled
 from lamina.pipeline.consolidate import Consolidated, consolidate
 from lamina.pipeline.passes import Summarise
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits
+from lamina.pipeline.sampling import evenly, prompt_size
 from lamina.pipeline.tracks import is_same, known_of, shown_path
 from lamina.store import git, watermarks
 from lamina.store.identity import RootCommits, Workspace
@@ -31,7 +32,6 @@ from lamina.store.watermarks import Watermark
 Json = dict[str, Any]
 Resolve = Callable[[Session], Workspace]
 SKIPPED = ("trivial", "thin", "subagent", "known", "own", "empty", "off", "nothing", "waiting")
-_SAMPLE = 20  # sessions that are read to estimate the cost of all
 _DEPTH = 16  # folders below a given one
 _SUFFIXES = (".jsonl", ".json")
 _EARLY = datetime(1, 1, 1, tzinfo=UTC)
@@ -141,40 +141,11 @@ def plan_import(  # noqa: PLR0913 - the whole of what decides; each has one mean
     return {
         "sessions": waiting, "events": 0, "notes": 0, "entries": 0, "skipped": skipped,
         "damaged": [asdict(each) for each in damaged],
-        "bytes": [_size(group) for group in groups if not group.status and not group.known],
         "sampled": [
             prompt_size(group.session, group.files, limits or Limits())
-            for group in spread([each for each in groups if not each.status and not each.known])
+            for group in evenly([each for each in groups if not each.status and not each.known])
         ] if sample else [],
     }  # fmt: skip
-
-
-def spread(groups: Sequence[_Group]) -> Sequence[_Group]:
-    """Choose some sessions, evenly over time: enough to estimate what all of them cost."""
-    step = max(1, len(groups) // _SAMPLE)
-    return groups[::step][:_SAMPLE]
-
-
-def prompt_size(session: Session, sources: Sequence[Source], limits: Limits) -> int:
-    """Return the bytes of the prompt that would ask about a session, 0 where no model would be asked."""
-    from itertools import chain
-
-    from lamina.pipeline.relevance import collect, recent
-    from lamina.pipeline.summarise import prompt_for
-
-    try:
-        items = chain.from_iterable(source.host.read(source.path) for source in sources)
-        windows = list(collect(session, (each for each in items if isinstance(each, Event)), limits))
-    except (errors.LaminaError, OSError):
-        return 0
-    material = recent(windows, limits)
-    if material.trivial or sum(window.signal_chars for window in windows) < limits.signal:
-        return 0
-    return prompt_for(session, material, limits).size
-
-
-def _size(group: _Group) -> int:
-    return sum(source.path.stat().st_size for source in group.files if source.path.is_file())
 
 
 def capture_one(  # noqa: PLR0913 - the whole of what decides; each has one meaning

@@ -182,7 +182,7 @@ def _group(run: _Run, asker: Asker, group: Sequence[Stale], done: Refreshed) -> 
             done.calls += 1
             reply = parse_refresh(answer.text, answer.cut)
             done.parse_failed |= not reply.usable
-            asked = f"{prompt.system}\n\n{prompt.text}"
+            asked = prompt.whole
             exchange.keep(
                 run.store.layout, PURPOSE, prompt=redact(asked).text, reply=redact(answer.text).text,
                 at=run.now, failed=not reply.usable,

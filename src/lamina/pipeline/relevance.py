@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lamina.formats.event import Author, Event, Kind, Session
+from lamina.formats.lines import size_of
 from lamina.pipeline import noise
 from lamina.pipeline.redact import redact, without_private
 from lamina.pipeline.statements import condensed, shares
@@ -283,7 +284,7 @@ class _Window:
         before = (max(self.last, event.seq - 1), self.ended)
         self.see(event)
         if text:
-            self.draft = _Draft(event.seq, event.seq, event.time, kept, size=_bytes(kept), before=before)
+            self.draft = _Draft(event.seq, event.seq, event.time, kept, size=size_of(kept), before=before)
 
     def _model(self, event: Event) -> Iterator[Material]:
         parts = shares(noise.without_openers(condensed(plain(event.text))), self.limits.chars, _SHARES)
@@ -297,7 +298,7 @@ class _Window:
             draft.gists.append(text)
             draft.seqs.append(event.seq)
             draft.times.append(event.time)
-            draft.size += _bytes(text)
+            draft.size += size_of(text)
         for failure in self.open:
             if parts and not failure.words:
                 failure.words, failure.seq = clip(parts[0], self.limits.chars), event.seq
@@ -325,7 +326,7 @@ class _Window:
 
     def _full(self, text: str, *, user: bool) -> bool:
         draft = self.draft
-        size = self.size + (draft.size if draft else 0) + _bytes(text)
+        size = self.size + (draft.size if draft else 0) + size_of(text)
         if user:
             said = sum(1 for turn in self.turns if turn.user)
             return bool(self.turns) and (said >= self.limits.user_turns or size > self.limits.bytes)
@@ -421,11 +422,7 @@ def _newest(turns: list[Turn], limits: Limits) -> list[Turn]:
         turn = turns[index]
         users += bool(turn.user)
         gists += len(turn.gists)
-        size += _bytes(turn.user) + sum(map(_bytes, turn.gists))
+        size += size_of(turn.user) + sum(map(size_of, turn.gists))
         if users > limits.user_turns or gists > limits.gists or size > limits.bytes:
             return turns[min(index + 1, len(turns) - 1) :]
     return turns
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))

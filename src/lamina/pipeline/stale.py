@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lamina.formats.entry import Entry
 from lamina.formats.freshness import EXPIRED, STALE, Freshness, freshness
 from lamina.formats.layers import LAYERS
-from lamina.formats.lines import fold
+from lamina.formats.lines import fold, size_of
 from lamina.models.base import Prompt
 from lamina.pipeline.changes import conflict_of
 from lamina.pipeline.filters import IN_FORCE
@@ -88,11 +88,11 @@ def _body(each: Stale) -> str:
 
 def groups(some: Sequence[Stale], most: int) -> Iterator[list[Stale]]:
     """Cut into groups whose prompt is at most `most` bytes."""
-    room = max(_LEAST_BYTES, most - _size(load(PURPOSE)) - _size(_OPEN + _CLOSE))
+    room = max(_LEAST_BYTES, most - size_of(load(PURPOSE)) - size_of(_OPEN + _CLOSE))
     group: list[Stale] = []
     used = 0
     for each in some:
-        size = _size(_block(each)) + 2
+        size = size_of(_block(each)) + 2
         if group and used + size > room:
             yield group
             group, used = [], 0
@@ -131,7 +131,3 @@ def shown_text(entry: Entry) -> str:
     text = entry.body if entry.body.startswith(entry.heading) else f"{entry.heading}\n{entry.body}".strip()
     clean = redact(text).text.encode("utf-8", "replace")
     return clean[:TEXT_BYTES].decode("utf-8", "ignore")
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 from lamina import errors
 from lamina.formats.bullet import Bullet
+from lamina.formats.lines import size_of
+from lamina.formats.structure import one_line
 from lamina.formats.summary import Point, parse_summary
 from lamina.models.base import Prompt
-from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.checks.hedges import hedged
+from lamina.pipeline.checks.misread import misread
 from lamina.pipeline.checks.names import doubts
-from lamina.pipeline.checks.opposites import opposed, unbound
+from lamina.pipeline.checks.opposites import unbound
 from lamina.pipeline.checks.parts import least_share
-from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Passage, passages_of, support
 from lamina.pipeline.ground import Shown, inventions
 from lamina.pipeline.prompts import grammar, load
@@ -62,7 +64,7 @@ def summarise(asker: Asker, session: Session, material: Material, limits: Limits
     CapReached.
     """
     prompt = prompt_for(session, material, limits)
-    told = redact(f"{prompt.system}\n\n{prompt.text}").text
+    told = redact(prompt.whole).text
     try:
         reply = asker.ask("summarise", prompt, own=f"host/{session.host}").reply
     except errors.NoModelAnswered as silence:
@@ -87,11 +89,12 @@ def _bullet(point: Point, passages: list[Passage], grounds: Shown, today: date |
     text = clip(redact(point.text).text, _BULLET_CHARS)
     label = "" if inventions(point.label, grounds) else redact(point.label).text
     led = f"{point.day}: {text}" if point.day and point.day != today else text
-    found, share = support(text, passages), least_share(text, passages)
+    found = support(text, passages)
+    share = least_share(text, found, passages)
     if found is None or share < LEAST or inventions(led, grounds):
         return None
     said = [each.text for each in passages if found.first <= each.first and each.last <= found.last]
-    if hardened(text, "\n".join(said)) or turned(text, said) or opposed(text, said):
+    if misread(text, said):
         return None
     if label in _SETTLED and hedged(text):
         label = "open"
@@ -111,24 +114,20 @@ def _day_of(session: Session, material: Material) -> date | None:
 def prompt_for(session: Session, material: Material, limits: Limits) -> Prompt:
     """Write what the model is shown, in at most `limits.bytes` with instructions: the oldest goes first."""
     system = load("summarise").replace("{bullets}", str(limits.bullets))
-    room = max(_LEAST, limits.bytes - _size(system))
+    room = max(_LEAST, limits.bytes - size_of(system))
     head, tail = [*_head(session, material), BEGIN], [*_paths(material), END]
-    room -= _size("\n".join([*head, *tail]))
+    room -= size_of("\n".join([*head, *tail]))
     lines = [line for turn in material.turns for line in _lines(turn)]
-    while lines and sum(_size(line) + 1 for line in lines) > room:
+    while lines and sum(size_of(line) + 1 for line in lines) > room:
         del lines[0]
     held = grammar("summarise", bullets=str(max(1, limits.bullets)))
     return Prompt(system, "\n".join([*head, *lines, *tail]), tokens=_REPLY_TOKENS, grammar=held)
 
 
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
 def _head(session: Session, material: Material) -> Iterator[str]:
     yield f"Session of {session.host}{_span(material.started or session.started, material.ended)}"
     if session.title:
-        yield f"Title: {_one_line(session.title)}"
+        yield f"Title: {one_line(session.title)}"
 
 
 def _span(start: datetime | None, end: datetime | None) -> str:
@@ -138,12 +137,12 @@ def _span(start: datetime | None, end: datetime | None) -> str:
 
 def _lines(turn: Turn) -> Iterator[str]:
     if turn.user:
-        yield f"PERSON: {_one_line(turn.user)}"
+        yield f"PERSON: {one_line(turn.user)}"
     for gist in turn.gists:
-        yield f"AGENT: {_one_line(gist)}"
+        yield f"AGENT: {one_line(gist)}"
     for failure in turn.failures:
-        yield f"FAILED: {failure.tool} {failure.command}: {_one_line(failure.error)}"
-        yield f"FIXED BY: {_one_line(failure.fix)}"
+        yield f"FAILED: {failure.tool} {failure.command}: {one_line(failure.error)}"
+        yield f"FIXED BY: {one_line(failure.fix)}"
     if turn.agreed:
         yield "PERSON: (agrees)"
 
@@ -151,13 +150,8 @@ def _lines(turn: Turn) -> Iterator[str]:
 def _paths(material: Material) -> Iterator[str]:
     shown: list[str] = []
     for path in material.paths:
-        if _size(", ".join([*shown, path])) > _PATH_BYTES:
+        if size_of(", ".join([*shown, path])) > _PATH_BYTES:
             break
-        shown.append(_one_line(path))
+        shown.append(one_line(path))
     if shown:
         yield f"FILES: {', '.join(shown)}"
-
-
-def _one_line(text: str) -> str:
-    """Fold a text onto its line, so that no part of it can pass for another speaker or for the end."""
-    return " ".join(text.split())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lamina.formats.structure import one_line
-from lamina.pipeline.checks.support import Passage, support
+from lamina.pipeline.checks.support import Passage, Support, support
 from lamina.pipeline.exchanges import terms
 from lamina.pipeline.statements import sentences
 
@@ -16,9 +16,14 @@ _LEAST_TERMS = 3
 _MOST = 40
 
 
-def least_share(text: str, passages: Sequence[Passage]) -> float:
-    """Return the share of support that the least supported part of a text has, 0 if one has none."""
+def least_share(text: str, whole: Support | None, passages: Sequence[Passage]) -> float:
+    """Return the share of support that the least supported part of a text has, 0 if one has none.
+
+    `whole` is the support of all of it, which a text of one part need not look for again.
+    """
     told = parts(text)[:_MOST]
+    if len(told) == 1:
+        return whole.share if whole else 0.0
     found = [support(part, passages) for part in told]
     return min((each.share if each else 0.0 for each in found), default=0.0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import TypeVar
 
 from lamina import errors
@@ -27,10 +26,8 @@ from lamina.pipeline.consolidation.judge import (
     revision_of,
 )
 from lamina.pipeline.consolidation.sheet import Part, Sheet
-from lamina.pipeline.earlier import Earlier
 from lamina.pipeline.filters import IN_FORCE
 from lamina.store import notes
-from lamina.store.notes import NoteFile
 from lamina.store.store import Located
 from lamina.store.tombstones import Graves
 from lamina.store.write import Writing
@@ -117,7 +114,7 @@ class Filing:
 
     def _stand(self, draft: Draft, part: Part, text: str) -> None:
         """Put a draft among the entries of its topic and those shown: one may say it, or say otherwise."""
-        said = _statement(draft.heading, draft.body, draft.topic, draft.layer, draft.date)
+        said = _said(draft)
         found = [(relation(said, _of(draft, entry)), entry) for entry in self._peers(draft)]
         same = next((entry for one, entry in found if one is Relation.SAME), None)
         turned = [entry for one, entry in found if one in _TURNED]
@@ -157,7 +154,7 @@ class Filing:
         approved = (
             draft.trust == "approved" and entry.trust == "candidate" and not changes.conflict_of(entry.body)
         )
-        later = draft.date > _known_on(entry)
+        later = draft.date > changes.known_on(entry)
         if later or approved:
 
             def confirm(old: Entry) -> Entry:
@@ -177,7 +174,7 @@ class Filing:
     def _turn(self, draft: Draft, turned: list[Entry], part: Part) -> None:
         """Settle a contradiction: the later value wins if it may, else both stand and a person decides."""
         old = turned[0]
-        if draft.date < _known_on(old):
+        if draft.date < changes.known_on(old):
             self._add(draft, part, status=f"superseded by {old.id}")
         elif old.branch != (draft.branch or ""):
             self._add(draft, part)  # true on its branch only, until that is merged
@@ -191,7 +188,7 @@ class Filing:
     def _may_change(self, old: Entry, draft: Draft) -> bool:
         """Say whether a draft may end an entry: never a person's, and no candidate an approved one."""
         firm = changes.is_firm(old) or (draft.trust == "candidate" and old.trust == "approved")
-        return draft.date >= _known_on(old) and not firm and old.branch == (draft.branch or "")
+        return draft.date >= changes.known_on(old) and not firm and old.branch == (draft.branch or "")
 
     def _add(self, draft: Draft, part: Part, *, status: str = "") -> str:
         written = self.batch.add(draft, fields={"Status": status} if status else None)
@@ -210,8 +207,7 @@ class Filing:
             self.done.candidates += 1
 
     def _remember(self, part: Part, id_: str, draft: Draft) -> None:
-        said = _statement(draft.heading, draft.body, draft.topic, draft.layer, draft.date)
-        self.made.append(_Made(part.name, id_, draft.scope, said))
+        self.made.append(_Made(part.name, id_, draft.scope, _said(draft)))
 
     # -- changes of entries that were shown
 
@@ -272,7 +268,7 @@ class Filing:
 
     def _successor(self, part: Part, located: Located, entry: Entry) -> str:
         """Find what this reply put in an entry's place, "" for nothing."""
-        old = _statement(entry.heading, entry.body, located.topic, located.layer, entry.date)
+        old = Statement(entry.heading, entry.body, located.topic, located.layer, entry.date)
         for made in self.made:
             if made.note == part.name and made.scope == located.scope and made.id != entry.id:
                 said = replace(made.said, topic=located.topic)
@@ -291,9 +287,10 @@ class Filing:
         """Mark a note as handled through what was shown, or count one more attempt."""
         note = parse_note(self.batch.text(part.file.rel) or "")
         if settled:
-            self.done.notes += 1
-            if part.left is not None:
-                self._by_label(part)
+            if part.left is None:
+                self.done.notes += 1
+            else:
+                self._by_label(part, part.left)
             note = replace(note, through=part.through, attempts=0)
             if not note.waiting:
                 note = replace(note, consolidated=self.batch.at)
@@ -305,17 +302,9 @@ class Filing:
                 self.done.needs_review += 1
         notes.save(self.batch, note, name=part.name)
 
-    def _by_label(self, part: Part) -> None:
+    def _by_label(self, part: Part, left: Note) -> None:
         """File what did not fit into the prompt as without a model, so that nothing of a note is lost."""
-        assert part.left is not None
-        seen: dict[Scope, Earlier] = {}
-        by_label = Consolidated()
-        left = NoteFile(part.name, part.file.path, part.file.rel, part.left)
-        file_away(self.batch, left, seen, by_label, review=self.review)
-        self.done.entries += by_label.entries
-        self.done.known += by_label.known
-        self.done.refused += by_label.refused
-        self.done.superseded += by_label.superseded
+        file_away(self.batch, part.file._replace(note=left), {}, self.done, review=self.review)
 
 
 def _meets(entry: Entry, draft: Draft) -> bool:
@@ -323,17 +312,11 @@ def _meets(entry: Entry, draft: Draft) -> bool:
     return entry.branch in ("", draft.branch or "")
 
 
-def _known_on(entry: Entry) -> date:
-    """Give the last day on which an entry was written or confirmed."""
-    return max((each for each in (entry.verified, entry.date) if each), default=date.min)
-
-
-def _statement(heading: str, body: str, topic: str, layer: str, day: date | None) -> Statement:
-    return Statement(heading, body, topic, layer, day)
+def _said(draft: Draft) -> Statement:
+    return Statement(draft.heading, draft.body, draft.topic, draft.layer, draft.date)
 
 
 def _of(draft: Draft, entry: Entry) -> Statement:
     """Give an entry as a statement of the draft's topic: entries of other topics were shown as near ones."""
-    return _statement(
-        entry.heading, changes.without_conflict(entry.body), draft.topic, draft.layer, entry.date
-    )
+    body = changes.without_conflict(entry.body)
+    return Statement(entry.heading, body, draft.topic, draft.layer, entry.date)

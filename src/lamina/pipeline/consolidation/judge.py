@@ -18,10 +18,11 @@ from lamina.formats.layers import LAYERS
 from lamina.formats.scope import Scope, parse_scope
 from lamina.formats.slug import heading_of
 from lamina.formats.source import SessionRef
-from lamina.pipeline.changes import Revision, filed, without_conflict
-from lamina.pipeline.checks.hedges import hardened, hedged
+from lamina.pipeline.changes import Revision, filed, known_on, without_conflict
+from lamina.pipeline.checks.hedges import hedged
+from lamina.pipeline.checks.misread import SETTLED, TURNED, misread
 from lamina.pipeline.checks.names import doubts
-from lamina.pipeline.checks.opposites import opposed, unbound
+from lamina.pipeline.checks.opposites import unbound
 from lamina.pipeline.checks.parts import least_share
 from lamina.pipeline.checks.polarity import turned
 from lamina.pipeline.checks.support import FIRM, LEAST, Support, support
@@ -51,7 +52,7 @@ _MARKS = re.compile(r"(?:\s*\[(?:person|agent|tool)\])+\s*$")
 _LED = re.compile(r"^(?:-\s+)?(?:\*\*[^*:]{1,40}:\*\*\s*)?(?:\d{4}-\d{2}-\d{2}:\s+)?")
 
 
-INVENTED, UNSUPPORTED, SETTLED, TURNED = "invented", "unsupported", "settled a doubt", "turned round"
+INVENTED, UNSUPPORTED = "invented", "unsupported"
 WRONG = frozenset({INVENTED, UNSUPPORTED, SETTLED, TURNED})
 """Reasons for which a reply is at fault, so that its word that a note is done does not count."""
 
@@ -102,21 +103,23 @@ def prove(part: Part, text: str, *, also: str = "") -> Proof:
     grounds = Shown(f"{part.grounds.text}\n{also}") if also else part.grounds
     if inventions(text, grounds):
         raise Unfit(INVENTED)
-    found, share = support(text, part.passages), least_share(text, part.passages)
+    found = support(text, part.passages)
+    share = least_share(text, found, part.passages)
     strange = bool(doubts(text, grounds))
     if found is None or share < (FIRM if strange else LEAST):
         raise Unfit(UNSUPPORTED)
-    bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
-    if hardened(text, "\n".join(each.text for each in bullets)):
-        raise Unfit(SETTLED)
-    told = [each.text for each in bullets]
-    if turned(text, told) or opposed(text, told):
-        raise Unfit(TURNED)
-    return _proof(part, found, bullets, weak=strange or share < FIRM or unbound(text, told))
+    told = [each.text for each in _bullets(part, found)]
+    if wrong := misread(text, told):
+        raise Unfit(wrong)
+    return _proof(part, found, weak=strange or share < FIRM or unbound(text, told))
 
 
-def _proof(part: Part, found: Support, bullets: list[Bullet], *, weak: bool) -> Proof:
-    note = part.file.note
+def _bullets(part: Part, found: Support) -> list[Bullet]:
+    return [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
+
+
+def _proof(part: Part, found: Support, *, weak: bool) -> Proof:
+    note, bullets = part.file.note, _bullets(part, found)
     ref = SessionRef(note.host, note.session, found.first, found.last)
     day = max((each.day for each in bullets if each.day), default=part.day)
     if not any(each.quote for each in bullets):  # nobody was found to have said it: its words are a model's
@@ -209,8 +212,7 @@ def ending_of(change: Change, part: Part, entry: Entry) -> tuple[Revision, Proof
         raise Unfit(UNSUPPORTED)
     if not ends([each.text for each in part.passages], old, day=part.day):
         raise Unfit("not ended by what was said")
-    bullets = [each for each in part.shown.bullets if found.first <= each.first and each.last <= found.last]
-    proof = _proof(part, found, bullets, weak=False)
+    proof = _proof(part, found, weak=False)
     _later(proof.day, entry)
     return Revision(reason, str(proof.ref), proof.evidence, proof.day), proof
 
@@ -239,8 +241,7 @@ def _content(entry: Entry) -> str:
 
 def _later(day: date, entry: Entry) -> None:
     """Refuse words that are older than what they would change: an old session that is read late."""
-    known = max((each for each in (entry.verified, entry.date) if each), default=None)
-    if known is not None and day < known:
+    if day < known_on(entry):
         raise Unfit("older than the entry")
 
 

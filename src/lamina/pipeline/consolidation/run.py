@@ -52,7 +52,7 @@ def consolidate_with(  # noqa: PLR0913 - the whole of what decides; each has one
         )
         for parts in parts_of(store, waiting[:limit], bounds):
             one = _exchange(store, asker, sheet_of(store, parts, bounds, neighbours()), now, review, bounds)
-            _add_up(done, one)
+            done.add(one)
             if done.waits or one.write_failed:
                 break  # what the disk refuses now it refuses for the next notes too
     _tell(store, done, now)
@@ -82,10 +82,9 @@ def _exchange(
     else:
         said, tokens = answer.reply.text, answer.reply.tokens_in + answer.reply.tokens_out
         reply = parse_reply(said, answer.reply.cut)
-    prompt = f"{sheet.prompt.system}\n\n{sheet.prompt.text}"
     done = _write(store, sheet, reply, now, review, bounds)
     exchange.keep(
-        store.layout, "consolidate", prompt=redact(prompt).text, reply=redact(said).text, at=now,
+        store.layout, "consolidate", prompt=redact(sheet.prompt.whole).text, reply=redact(said).text, at=now,
         failed=not reply.usable,
     )  # fmt: skip
     done.calls, done.tokens, done.parse_failed = calls, tokens, not reply.usable
@@ -112,28 +111,6 @@ def _write(
             problem = refused
             break
     return Consolidated(write_failed=[problem.message])
-
-
-def _add_up(done: Consolidated, one: Consolidated) -> None:
-    for name in (
-        "notes",
-        "entries",
-        "known",
-        "refused",
-        "candidates",
-        "unattributed",
-        "needs_review",
-        "calls",
-        "tokens",
-    ):
-        setattr(done, name, getattr(done, name) + getattr(one, name))
-    done.superseded += one.superseded
-    done.updated += one.updated
-    done.write_failed += one.write_failed
-    for reason, count in one.rejected.items():
-        done.rejected[reason] = done.rejected.get(reason, 0) + count
-    done.parse_failed = done.parse_failed or one.parse_failed
-    done.waits = one.waits
 
 
 def _tell(store: Store, done: Consolidated, now: datetime) -> None:

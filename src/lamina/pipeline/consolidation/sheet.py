@@ -8,8 +8,10 @@ from datetime import date
 from functools import cached_property
 
 from lamina.formats.bullet import Bullet
+from lamina.formats.lines import size_of
 from lamina.formats.note import Note, Section
 from lamina.formats.scope import Scope
+from lamina.formats.structure import one_line
 from lamina.models.base import Prompt
 from lamina.pipeline.checks.support import Passage, passages_of_note
 from lamina.pipeline.drafts import day_of, scope_of
@@ -126,7 +128,7 @@ def _batches(waiting: Iterable[NoteFile], bounds: Bounds) -> list[list[Part]]:
     size = 0.0
     for each in waiting:
         part = part_of(each, int(min(bounds.note_bytes, room)))
-        own = _size(part.text)
+        own = size_of(part.text)
         alone = each.note.attempts > 0 or (batches and batches[-1][0].file.note.attempts > 0)
         if not batches or alone or len(batches[-1]) >= max(1, bounds.notes) or size + own > room:
             batches.append([])
@@ -140,12 +142,12 @@ def part_of(file: NoteFile, room: int) -> Part:
     """Show what waits in a note, in at most `room` bytes: whole bullets, in their order."""
     sections, left, size = [], [], 0
     head = _head(file)
-    size = _size(head)
+    size = size_of(head)
     for section in file.note.waiting:
         taken: list[Bullet] = []
         for bullet in section.bullets:
-            own = _size(_line(bullet)) + 1
-            if size + own > room and size > _size(head):
+            own = size_of(_line(bullet)) + 1
+            if size + own > room and size > size_of(head):
                 break
             taken.append(bullet)
             size += own
@@ -169,22 +171,18 @@ def _head(file: NoteFile) -> str:
 def _line(bullet: Bullet) -> str:
     label = f"**{bullet.label}:** " if bullet.label else ""
     day = f"{bullet.day}: " if bullet.day else ""
-    return f"- {label}{day}{_folded(bullet.text)} [{_SPEAKERS.get(bullet.who, 'agent')}]"
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
+    return f"- {label}{day}{one_line(bullet.text)} [{_SPEAKERS.get(bullet.who, 'agent')}]"
 
 
 def sheet_of(store: Store, parts: Sequence[Part], bounds: Bounds, nearest: Nearest) -> Sheet:
     """Write the prompt for a batch of notes."""
     told = "\n\n".join(part.text for part in parts)
-    room = max(int(_room(bounds) * _FOR_ENTRIES), _room(bounds) - _size(told))
+    room = max(int(_room(bounds) * _FOR_ENTRIES), _room(bounds) - size_of(told))
     entries: dict[str, Located] = {}
     lines: list[str] = []
     for located in _near(store, parts, nearest):
         line = entry_line(located)
-        if len(entries) >= _ENTRIES or sum(map(_size, lines)) + _size(line) > room:
+        if len(entries) >= _ENTRIES or sum(map(size_of, lines)) + size_of(line) > room:
             break
         entries[located.entry.id] = located
         lines.append(line)
@@ -209,9 +207,9 @@ def _grammar(parts: Sequence[Part], entries: Iterable[str]) -> str:
 def entry_line(located: Located) -> str:
     """Show one entry on one line."""
     entry = located.entry
-    said = _folded(f"{entry.heading}: {entry.body}" if entry.body else entry.heading)
+    said = one_line(f"{entry.heading}: {entry.body}" if entry.body else entry.heading)
     where = (
-        f"{located.scope.name}, {located.layer}, topic {_folded(located.topic)}, {entry.date}, {entry.trust}"
+        f"{located.scope.name}, {located.layer}, topic {one_line(located.topic)}, {entry.date}, {entry.trust}"
     )
     return f"[{entry.id}] ({where}) {clip(said, _ENTRY_CHARS)}"
 
@@ -234,8 +232,4 @@ def _near(store: Store, parts: Sequence[Part], nearest: Nearest) -> Iterator[Loc
 
 
 def _room(bounds: Bounds) -> int:
-    return max(_LEAST, bounds.bytes - _size(load("consolidate")) - 64)
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
+    return max(_LEAST, bounds.bytes - size_of(load("consolidate")) - 64)
