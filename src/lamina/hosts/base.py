@@ -10,12 +10,16 @@ from typing import Protocol, runtime_checkable
 
 from lamina.errors import NoSuchFile, UnreadableFile
 from lamina.formats.event import Damage, Event, Position, Session
+from lamina.hosts.dialect import Dialect
+from lamina.hosts.setup import Edit, Where
 
 #: Host name → module of its adapter, in the order in which `detect` asks them.
 HOSTS: Mapping[str, str] = {
     "claude-code": "lamina.hosts.claude_code",
     "codex": "lamina.hosts.codex",
 }
+#: The same for hosts that have hooks, but whose transcripts are not read.
+ONLY_LIVE: Mapping[str, str] = {}
 
 
 class Transcript(Protocol):
@@ -64,6 +68,29 @@ class Host(Protocol):
         ...
 
 
+@runtime_checkable
+class Live(Protocol):
+    """What a host that Lamina can be installed into offers besides: its hooks and its settings."""
+
+    @property
+    def name(self) -> str:
+        """The host's name in commands and sources."""
+        ...
+
+    @property
+    def hooks(self) -> Dialect:
+        """How its hooks speak."""
+        ...
+
+    def present(self, home: Path, env: Mapping[str, str]) -> bool:
+        """Tell whether this host is there for this user, by its folders and by PATH."""
+        ...
+
+    def setup(self, where: Where) -> list[Edit]:
+        """Say what an install changes: hooks, the MCP server, skills. Pure: nothing is touched."""
+        ...
+
+
 def host_named(name: str) -> Host | None:
     """Give the adapter of this name, or None."""
     module = HOSTS.get(name)
@@ -71,6 +98,15 @@ def host_named(name: str) -> Host | None:
         return None
     host: Host = import_module(module).HOST
     return host
+
+
+def live_named(name: str) -> Live | None:
+    """Give what can be installed into the host of this name, None for a host without hooks."""
+    module = HOSTS.get(name) or ONLY_LIVE.get(name)
+    if module is None:
+        return None
+    host = import_module(module).HOST
+    return host if isinstance(host, Live) else None
 
 
 def detect(path: Path) -> Host | None:

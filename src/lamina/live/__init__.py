@@ -1,0 +1,1 @@
+"""What runs beside a host: the hook command, the card it prints, the spool, and the worker."""
