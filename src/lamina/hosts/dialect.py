@@ -45,6 +45,8 @@ class Dialect(NamedTuple):
     """Keys that hold a text exactly if the event happened inside a subagent; () if the host does not tell."""
     depth: tuple[str, ...] = ()
     """Keys that hold a number above 0 inside a subagent."""
+    refusal: Literal["hookSpecificOutput", "permissionDecision", "decision", "none"] = "hookSpecificOutput"
+    """How a hook before a tool call keeps it from being made."""
     restarts: bool = True
     """Whether `start` comes again after a compaction; if not, the card is shown at the next prompt."""
 

@@ -1,0 +1,33 @@
+"""What the hook command starts: `python -m lamina.live ROOT card|worker|ask …`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str]) -> int:
+    """Make a card, work, or answer a question; returns the exit code."""
+    root, what, *rest = arguments
+    env = dict(os.environ)
+    match what, rest:
+        case "card", [cwd]:
+            from lamina.live import cards
+
+            cards.make(Path(root), cwd, env=env)
+        case "worker", [handle]:
+            from lamina.live import worker
+
+            worker.work(Path(root), env=env, handle=int(handle))
+        case "ask", []:
+            from lamina.live import asked
+
+            sys.stdout.write(asked.answer(Path(root), sys.stdin.read(), env=env))
+        case _:
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
