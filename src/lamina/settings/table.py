@@ -158,6 +158,13 @@ TABLE: Final = (
     Setting(
         "card_interval_s", "seconds", 1800, "Time before a changed card is shown again.", "injectionRefreshMs"
     ),
+    Setting(
+        "recall",
+        "bool",
+        False,
+        "Before an edit or a command, show what memory knows about the file or program.",
+    ),
+    Setting("nudges", "bool", False, "With a prompt, name the entries that hold most of its rare words."),
     Setting("note_turns", "int", 40, "Turns of the person that one pass may see.", "digestMaxUserTurns"),
     Setting("note_gists", "int", 40, "Answers that one pass may see.", "digestMaxAssistantGists"),
     Setting("note_message_chars", "int", 600, "Characters of each of them.", "digestMaxMessageChars"),
