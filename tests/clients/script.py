@@ -1,0 +1,126 @@
+"""What the stub model answers: prompts carry their own script.
+
+A prompt that holds `@@call TOOL_NAME_REGEX {json}@@` makes the model call the first tool offered whose whole
+name fits, one call a turn in the order they stand; then it answers in plain words. Of several prompts with a
+script the last counts, so `@@plain@@` in a later prompt ends an earlier one's. The arguments may themselves
+hold a script, for a subagent's prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+_CALL = re.compile(r"@@call\s+(\S+)\s+(?=\{)")
+_END = re.compile(r"\s*@@")
+_PLAIN = "@@plain@@"
+_decoder = json.JSONDecoder(strict=False)
+
+
+class Tool(NamedTuple):
+    """A tool that a request offers; `space` and `kind` are those of OpenAI's Responses."""
+
+    name: str
+    space: str = ""
+    kind: str = "function"
+
+    @property
+    def whole(self) -> str:
+        """Return the name that a script is compared with: `space.name` where there is a space."""
+        return f"{self.space}.{self.name}" if self.space else self.name
+
+
+class Call(NamedTuple):
+    """A tool call to be made."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+
+
+class Prompt(NamedTuple):
+    """Words in the user's place."""
+
+    text: str
+
+
+class Result(NamedTuple):
+    """A tool's result."""
+
+
+class Turn(NamedTuple):
+    """What a request says, whatever its API."""
+
+    said: Sequence[Prompt | Result]
+    tools: Sequence[Tool]
+    schema: dict[str, Any] | None = None
+    """The JSON schema that the answer must fit, where one is asked for."""
+    stream: bool = False
+
+
+def calls_of(text: str) -> list[tuple[str, dict[str, Any]]] | None:
+    """Read a prompt's script: names and arguments; None if it has none."""
+    found = list(_calls(text))
+    if not found and '\\"' in text:  # OpenCode quotes a prompt of several words as JSON
+        found = list(_calls(_unquoted(text)))
+    return found if found or _PLAIN in text else None
+
+
+def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    at = 0
+    while start := _CALL.search(text, at):
+        at = start.end()
+        try:
+            arguments, end = _decoder.raw_decode(text, at)
+        except ValueError:
+            continue
+        if isinstance(arguments, dict) and (close := _END.match(text, end)):
+            at = close.end()
+            yield start.group(1), arguments
+
+
+def _unquoted(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    return value if isinstance(value, str) else text.replace('\\"', '"')
+
+
+def next_call(turn: Turn) -> Call | None:
+    """Choose the call that the script has now; None for a plain answer."""
+    script: list[tuple[str, dict[str, Any]]] = []
+    results = 0
+    for said in turn.said:
+        if isinstance(said, Result):
+            results += 1
+        elif (calls := calls_of(said.text)) is not None:
+            script, results = calls, 0
+    if results >= len(script):
+        return None
+    wanted, arguments = script[results]
+    fits = (
+        tool for tool in turn.tools if re.fullmatch(wanted, tool.whole) or re.fullmatch(wanted, tool.name)
+    )
+    tool = next(fits, None)
+    return Call(tool, arguments) if tool else None
+
+
+def sample(schema: Any) -> Any:
+    """Make a value that fits a JSON schema: the first choice, the shortest list."""
+    if not isinstance(schema, dict):
+        return "stub"
+    if schema.get("enum"):
+        return schema["enum"][0]
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if choices:
+        return sample(choices[0])
+    simple = {"string": "stub", "number": 1, "integer": 1, "boolean": False, "null": None}
+    match str(schema.get("type", "object")).lower():
+        case "object":
+            return {name: sample(inner) for name, inner in (schema.get("properties") or {}).items()}
+        case "array":
+            return [sample(schema.get("items"))] * int(schema.get("minItems") or 0)
+        case kind:
+            return simple.get(kind, "stub")
