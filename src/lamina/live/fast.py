@@ -322,14 +322,14 @@ def _subject(call: Call) -> str:
 
 def _limit() -> None:
     """End the process in time, whatever it waits for: a host may never close our input."""
-    import signal
+    import _signal  # type: ignore[import-not-found]  # `signal` itself imports `enum`, which costs a third
 
     def end(*_: object) -> None:
         os._exit(0)
 
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, end)
-        signal.alarm(LIMIT_S)
+    if hasattr(_signal, "SIGALRM"):
+        _signal.signal(_signal.SIGALRM, end)
+        _signal.alarm(LIMIT_S)
 
 
 def complain(state: str, host: str, event: str, problem: BaseException) -> None:
