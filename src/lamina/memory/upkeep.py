@@ -45,6 +45,29 @@ class Upkeep(Sessions):
 
         return self._wrote(refreshing.refresh(self._at, limit=limit, dry_run=dry_run), dry_run=dry_run)
 
+    def sync(self, *, dry_run: bool = False) -> Json:
+        """Commit what is not committed yet: `committed` is the commit, None if there was nothing.
+
+        Nothing is sent or fetched: `hint` says how to do that with git where there is a `remote`.
+        """
+        from shlex import quote as quoted
+
+        from lamina.pipeline import commit
+        from lamina.store import git
+
+        remote = self.settings["git_remote"] or None
+        told: Json = {"committed": None, "remote": remote, "error": None, "hint": None}
+        if not self.exists:
+            return told
+        if remote:
+            branch = self.settings["git_branch"]
+            told["hint"] = f"git -C {quoted(str(self.root))} push {quoted(remote)} HEAD:{quoted(branch)}"
+        if dry_run:
+            return told | {"due": git.is_dirty(self.store.layout)}
+        made = commit.commit(self.store, self._at.clock(), older_than_s=0)
+        error = git.obstacle(self.root) or commit.failure(self.store.layout)
+        return told | {"committed": made, "error": error or None}
+
     def tick(self, *, dry_run: bool = False) -> Json:
         """Run whatever is due now; safe to call as often as one likes."""
         from lamina.memory import distilling, finding, forgetting, refreshing

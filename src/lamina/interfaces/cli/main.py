@@ -53,6 +53,7 @@ COMMANDS: dict[str, Command] = {
     "hook": Command("hook", "Work", "answer an event of a host (hosts call this by themselves)"),
     "tick": Command("upkeep", "Work", "run whatever is due now"),
     "serve": Command("serve", "Work", "keep search warm for the other processes of this machine"),
+    "mcp": Command("mcp", "Work", "serve memory to an agent over MCP (agents start this by themselves)"),
     "status": Command("upkeep", "Work", "what the store holds and what is waiting"),
     "doctor": Command("upkeep", "Work", "check everything that can be wrong"),
     "index": Command("upkeep", "Work", "check or rebuild the search index"),

@@ -1,0 +1,70 @@
+"""The tick of a server that runs for hours: every minute, by one process of all that serve the store."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import ExitStack
+
+from lamina.errors import LaminaError
+from lamina.interfaces.mcp.wire import tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lamina.store.locks import Held
+
+EVERY_S = 60.0
+LOCK = "mcp-tick"
+
+
+class Ticking:
+    """Runs `Memory.tick` while the process lives, if no other process does it already.
+
+    The lock of the leader is held until the process ends; then another one finds it free.
+    """
+
+    def __init__(self, root: str | None, *, every_s: float = EVERY_S) -> None:
+        self._root = root
+        self._every_s = every_s
+        self._stack = ExitStack()
+        self._held: Held | None = None
+
+    def start(self) -> None:
+        """Begin, in a thread that ends with the process; never in one that Lamina's own model run started."""
+        if not os.environ.get("LAMINA_CHILD"):
+            threading.Thread(target=self._run, name="lamina-tick", daemon=True).start()
+
+    def _run(self) -> None:
+        never = threading.Event()
+        while not never.wait(self._every_s):
+            try:
+                self.once()
+            except LaminaError as problem:
+                tell(f"the tick failed: {problem.message}")
+            except Exception as problem:  # noqa: BLE001 - the edge of the process
+                tell(f"the tick failed: {type(problem).__name__}: {problem}")
+
+    def once(self) -> bool:
+        """Run what is due, if this process leads; tells whether it does."""
+        from lamina.memory import Memory
+
+        with Memory.open(self._root, cwd=os.sep) as memory:
+            if not memory.exists or not self._leads(memory):
+                return False
+            memory.tick()
+        return True
+
+    def _leads(self, memory: object) -> bool:
+        from lamina.errors import Busy
+        from lamina.memory import Memory
+        from lamina.store import locks
+
+        assert isinstance(memory, Memory)
+        if self._held is not None and not self._held.is_lost:
+            return True
+        self._stack.close()
+        try:
+            self._held = self._stack.enter_context(locks.lock(memory.store.layout.lock(LOCK), timeout_s=0))
+        except Busy:
+            self._held = None
+        return self._held is not None
