@@ -1,4 +1,5 @@
-"""Everything that is measured, in one run: import rate, cold and warm search, index build, one-file update.
+"""Everything that is measured, in one run: import rate, cold and warm search, index build,
+one-file update, and what a hook costs.
 
 `make bench` takes 1,000, 10,000 and 100,000 entries and 1,000 transcripts; `make bench ARGS="1000 10000"`
 takes these numbers of entries only.
@@ -8,17 +9,19 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import importing, search
+from benchmarks import hooks, importing, search
 
 SIZES = ("1000", "10000", "100000")
 
 
 def main(arguments: list[str]) -> None:
-    """Print both tables."""
+    """Print all tables."""
     print("## Import\n")
     importing.main([])
     print("\n## Search\n")
     search.main(arguments or SIZES)
+    print("\n## Hooks\n")
+    hooks.main([])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,136 @@
+"""The spool: nothing that a hook wrote is lost, whenever the worker takes it or dies."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from lamina.live import disk, spool
+
+PROCESSES, LINES = 8, 60
+
+
+def line(session: str, event: str = "turn", **more: str) -> bytes:
+    fields = {
+        "time": "1.5",
+        "host": "codex",
+        "event": event,
+        "session": session,
+        "cwd": "/p",
+        "transcript": "/t",
+    }
+    return (json.dumps(fields | more) + "\n").encode()
+
+
+def write(path: str, number: int) -> None:
+    for count in range(LINES):
+        disk.append(path, line(f"{number}-{count}"))
+
+
+def test_every_line_of_many_processes_is_taken_once(tmp_path: Path) -> None:
+    writers = [
+        multiprocessing.get_context("spawn").Process(
+            target=write, args=(str(tmp_path / "spool.jsonl"), number)
+        )
+        for number in range(PROCESSES)
+    ]
+    for each in writers:
+        each.start()
+    found: dict[str, spool.Waiting] = {}
+    while any(each.is_alive() for each in writers):
+        found |= spool.take(tmp_path)
+    for each in writers:
+        each.join()
+    found |= spool.take(tmp_path)
+    assert len(found) == PROCESSES * LINES
+    assert spool.is_empty(tmp_path)
+
+
+def test_what_a_killed_worker_had_put_aside_is_taken_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / "spool-taken.jsonl").write_bytes(line("a"))
+    (tmp_path / "spool.jsonl").write_bytes(line("b"))
+    assert sorted(each.session for each in spool.take(tmp_path).values()) == ["a", "b"]
+    assert spool.is_empty(tmp_path)
+    assert sorted(each.session for each in spool.load(tmp_path).values()) == ["a", "b"]
+
+
+def test_events_of_a_session_become_one_record(tmp_path: Path) -> None:
+    path = tmp_path / "spool.jsonl"
+    path.write_bytes(
+        line("a", "start") + line("a", "turn", time="2.5", transcript="") + line("a", "end", time="9")
+    )
+    [found] = spool.take(tmp_path).values()
+    assert (found.time, found.ended, found.changed, found.pressing, found.transcript) == (
+        9,
+        True,
+        True,
+        True,
+        "/t",
+    )
+
+
+def test_a_session_that_goes_on_is_not_over_any_more(tmp_path: Path) -> None:
+    path = tmp_path / "spool.jsonl"
+    path.write_bytes(line("a", "end") + line("a", "start"))
+    [found] = spool.take(tmp_path).values()
+    assert not found.ended
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"", b"\n\n", b"{", b"[]\n", b'{"host": 3}\n', b"\xff\xfe\n", b'{"host": "codex"}\n', b"null\n"],
+)
+def test_garbage_costs_only_itself(tmp_path: Path, garbage: bytes) -> None:
+    (tmp_path / "spool.jsonl").write_bytes(garbage + b"\n" + line("a"))
+    assert [each.session for each in spool.take(tmp_path).values()] == ["a"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', '{"a": {"host": "x", "odd": 1}}'])
+def test_a_damaged_record_of_what_waits_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "waiting.json").write_text(text)
+    (tmp_path / "spool.jsonl").write_bytes(line("a"))
+    assert [each.session for each in spool.take(tmp_path).values()] == ["a"]
+
+
+def test_a_lock_lives_as_long_as_its_last_holder(tmp_path: Path) -> None:
+    path = str(tmp_path / "worker.lock")
+    first = disk.take(path)
+    assert first is not None
+    assert disk.take(path) is None
+    copy = os.dup(first)
+    os.close(first)
+    assert disk.take(path) is None
+    os.close(copy)
+    second = disk.take(path)
+    assert second is not None
+    os.close(second)
+
+
+def test_a_lock_file_that_was_deleted_is_not_mistaken_for_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "worker.lock"
+    first = disk.take(str(path))
+    path.unlink()
+    second = disk.take(str(path))
+    assert first is not None
+    assert second is not None
+    assert disk.take(str(path)) is None
+
+
+def test_a_hook_waits_while_the_spool_is_being_taken(tmp_path: Path) -> None:
+    path = tmp_path / "spool.jsonl"
+    path.write_bytes(line("a"))
+    handle = os.open(path, os.O_RDWR)
+    disk.lock(handle, shared=False)
+    writer = threading.Thread(target=disk.append, args=(str(path), line("b")))
+    writer.start()
+    writer.join(0.2)
+    assert writer.is_alive()
+    path.replace(tmp_path / "spool-taken.jsonl")
+    os.close(handle)
+    writer.join(5)
+    assert sorted(each.session for each in spool.take(tmp_path).values()) == ["a", "b"]

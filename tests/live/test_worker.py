@@ -1,0 +1,318 @@
+"""The worker: sessions become notes and entries by themselves, whatever happens to hosts and processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from live.standing import Machine
+
+from lamina.hosts.render import Said, Turn, render_claude, render_codex
+from lamina.live import disk, spool
+from lamina.live.worker import work
+from lamina.store import installed
+
+SESSION = "11111111-2222-4333-8444-555555555555"
+OTHER = "22222222-2222-4333-8444-555555555555"
+TURNS: list[Turn] = [
+    Said(
+        "user",
+        "We decided to keep the uploader's retries at three with exponential backoff, because the server bans more.",
+    ),
+    Said(
+        "assistant", "Understood: three retries, 1, 2 and 4 seconds. I changed src/upload.py and its tests."
+    ),
+    Said(
+        "user",
+        "No, never use a fixed delay there. Always add jitter, so that clients do not come back at the same moment.",
+    ),
+    Said(
+        "assistant",
+        "Jitter is in now, between 0 and 500 milliseconds, and the test checks that two delays differ.",
+    ),
+]
+
+
+def leave(machine: Machine, session: str = SESSION, turns: list[Turn] | None = None) -> Path:
+    """Leave a transcript as Claude Code does."""
+    path = machine.transcript(session)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    started = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+    text = render_claude(
+        session, TURNS if turns is None else turns, cwd=str(machine.project), started=started
+    )
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def tell(machine: Machine, event: str, session: str = SESSION, **more: str) -> None:
+    """Write a line as the hook does."""
+    fields = {
+        "time": f"{time.time():.3f}", "host": "claude-code", "event": event, "session": session,
+        "cwd": str(machine.project), "transcript": str(machine.transcript(session)),
+    } | more  # fmt: skip
+    disk.append(str(machine.state / "spool.jsonl"), (json.dumps(fields) + "\n").encode())
+
+
+def notes(machine: Machine) -> list[str]:
+    folder = machine.root / "digests"
+    return sorted(path.name for path in folder.glob("*.md")) if folder.exists() else []
+
+
+def run(machine: Machine) -> None:
+    assert work(machine.root, env=machine.env)
+
+
+def install(machine: Machine, host: str = "claude-code", *, days_ago: int = 1) -> None:
+    since = datetime.now(UTC) - timedelta(days=days_ago)
+    installed.save(machine.root, {host: installed.Installed(since)})
+
+
+def age(path: Path, seconds: float) -> None:
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+def test_a_session_becomes_a_note_and_an_entry_without_anybody_asking(machine: Machine) -> None:
+    leave(machine)
+    machine.hook("SessionStart", machine.payload(SESSION, source="startup"))
+    machine.hook("Stop", machine.payload(SESSION))
+    machine.hook("SessionEnd", machine.payload(SESSION, reason="other"))
+    machine.settle()
+    assert len(notes(machine)) == 1
+    with machine.memory() as memory:
+        memory.consolidate()
+    shown = machine.context(machine.hook("SessionStart", machine.payload(OTHER, source="startup")))
+    assert "jitter" in shown
+
+
+def test_a_session_is_captured_once_an_interval(machine: Machine) -> None:
+    leave(machine, turns=TURNS[:2])
+    tell(machine, "turn")
+    run(machine)
+    first = notes(machine)
+    size = (machine.root / "digests" / first[0]).stat().st_size if first else 0
+    leave(machine, turns=[*TURNS, *TURNS])
+    tell(machine, "turn")
+    run(machine)
+    assert notes(machine) == first
+    assert not first or (machine.root / "digests" / first[0]).stat().st_size == size
+    assert spool.load(machine.state)[f"claude-code/{SESSION}"].changed
+    tell(machine, "end")
+    run(machine)
+    assert len(notes(machine)) == 1
+    assert not spool.load(machine.state)[f"claude-code/{SESSION}"].changed
+
+
+def test_what_waited_for_the_interval_is_captured_by_a_later_worker(machine: Machine) -> None:
+    leave(machine)
+    tell(machine, "turn")
+    run(machine)
+    waiting = spool.load(machine.state)
+    key = f"claude-code/{SESSION}"
+    waiting[key] = replace(waiting[key], changed=True, captured=time.time() - 301)
+    spool.save(machine.state, waiting)
+    run(machine)
+    assert not spool.load(machine.state)[key].changed
+
+
+def test_five_ends_make_one_note(machine: Machine) -> None:
+    leave(machine)
+    for _ in range(5):
+        tell(machine, "end")
+        run(machine)
+    [name] = notes(machine)
+    assert (machine.root / "digests" / name).read_text().count("jitter") == 1
+
+
+def test_a_session_whose_host_died_is_found_in_its_folder(machine: Machine) -> None:
+    install(machine)
+    age(leave(machine), 3_600)
+    run(machine)
+    assert len(notes(machine)) == 1
+    run(machine)
+    assert len(notes(machine)) == 1
+
+
+def test_a_session_that_is_still_going_on_is_left_alone_by_the_scan(machine: Machine) -> None:
+    install(machine)
+    age(leave(machine), 10)
+    run(machine)
+    assert notes(machine) == []
+
+
+def test_sessions_from_before_the_install_are_left_to_import(machine: Machine) -> None:
+    install(machine)
+    age(leave(machine), 3 * 86_400)
+    run(machine)
+    assert notes(machine) == []
+
+
+def test_a_host_that_is_not_installed_is_not_looked_at(machine: Machine) -> None:
+    age(leave(machine), 3_600)
+    run(machine)
+    assert notes(machine) == []
+
+
+def test_a_session_that_no_path_was_told_of_is_found_by_its_id(machine: Machine) -> None:
+    leave(machine)
+    tell(machine, "end", transcript="")
+    run(machine)
+    assert len(notes(machine)) == 1
+
+
+def test_codex_sessions_too(machine: Machine) -> None:
+    path = (
+        machine.home
+        / ".codex"
+        / "sessions"
+        / "2026"
+        / "11"
+        / "02"
+        / f"rollout-2026-11-02T09-00-00-{SESSION}.jsonl"
+    )
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        render_codex(SESSION, TURNS, cwd=str(machine.project), started=datetime(2026, 11, 2, 9, tzinfo=UTC))
+    )
+    tell(machine, "end", host="codex", transcript=str(path))
+    run(machine)
+    assert len(notes(machine)) == 1
+
+
+def test_paused_nothing_is_captured_and_nothing_is_lost(machine: Machine) -> None:
+    leave(machine)
+    with machine.memory() as memory:
+        memory.pause()
+    tell(machine, "end")
+    run(machine)
+    assert notes(machine) == []
+    with machine.memory() as memory:
+        memory.resume()
+    run(machine)
+    assert len(notes(machine)) == 1
+
+
+def test_an_excluded_folder_is_dropped(machine: Machine) -> None:
+    leave(machine)
+    (machine.project / ".lamina.toml").write_text('capture = "off"\n')
+    tell(machine, "end")
+    run(machine)
+    assert notes(machine) == []
+    assert not spool.load(machine.state)[f"claude-code/{SESSION}"].changed
+
+
+def test_a_transcript_that_is_no_transcript_is_told_once_and_left(machine: Machine) -> None:
+    bad = machine.home / "passwd"
+    bad.write_text("root:x:0:0\n")
+    tell(machine, "end", transcript=str(bad))
+    leave(machine, OTHER)
+    tell(machine, "end", OTHER)
+    run(machine)
+    assert len(notes(machine)) == 1
+    failures = [line for line in machine.log() if line["event"].startswith("capture_")]
+    assert len(failures) == 1
+    run(machine)
+    assert [line for line in machine.log() if line["event"].startswith("capture_")] == failures
+
+
+def test_a_session_without_a_file_is_looked_for_three_times(machine: Machine) -> None:
+    tell(machine, "end")
+    for _ in range(5):
+        run(machine)
+        key = f"claude-code/{SESSION}"
+        waiting = spool.load(machine.state)
+        waiting[key] = replace(waiting[key], captured=time.time() - 301)
+        spool.save(machine.state, waiting)
+    assert len([line for line in machine.log() if line["event"] == "capture_failed"]) == 3
+
+
+def test_a_host_that_is_unknown_is_passed_over(machine: Machine) -> None:
+    tell(machine, "end", host="../../nonsense")
+    run(machine)
+    assert notes(machine) == []
+
+
+def test_a_killed_worker_leaves_its_work_to_the_next(machine: Machine) -> None:
+    for number in range(6):
+        session = f"{number:08x}-2222-4333-8444-555555555555"
+        leave(machine, session)
+        tell(machine, "end", session)
+    for delay in (0.2, 0.5, 0.8, 1.1):
+        handle = disk.take(str(machine.state / "locks" / "worker.lock"))
+        assert handle is not None
+        os.set_inheritable(handle, True)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lamina.live", str(machine.root), "worker", str(handle)],
+            env=machine.env, pass_fds=(handle,), cwd=machine.home,
+        )  # fmt: skip
+        os.close(handle)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    run(machine)
+    assert len(notes(machine)) == 6
+    for name in notes(machine):
+        assert (machine.root / "digests" / name).read_text().count("jitter") == 1
+
+
+def test_one_worker_at_a_time(machine: Machine) -> None:
+    handle = disk.take(str(machine.state / "locks" / "worker.lock"))
+    assert handle is not None
+    assert not work(machine.root, env=machine.env)
+    os.close(handle)
+    assert work(machine.root, env=machine.env)
+
+
+def test_a_subagents_transcript_is_never_captured(machine: Machine) -> None:
+    install(machine)
+    leave(machine)
+    path = machine.transcript(SESSION).with_suffix("") / "subagents" / "agent-a1b2.jsonl"
+    path.parent.mkdir(parents=True)
+    task: list[Turn] = [
+        Said(
+            "user", "Search the whole repository for every place that opens a socket and list them, please."
+        ),
+        *TURNS[1:],
+    ]
+    path.write_text(
+        render_claude(
+            SESSION,
+            task,
+            cwd=str(machine.project),
+            started=datetime(2026, 11, 2, 9, tzinfo=UTC),
+            agent="a1b2",
+        )
+    )
+    age(path, 3_600)
+    age(machine.transcript(SESSION), 3_600)
+    run(machine)
+    [name] = notes(machine)
+    assert "opens a socket" not in (machine.root / "digests" / name).read_text()
+
+
+def test_the_worker_keeps_the_cards_ready(machine: Machine) -> None:
+    machine.hook("SessionStart", machine.payload(SESSION, source="startup"))
+    machine.settle()
+    with machine.memory() as memory:
+        memory.remember("Deploys happen on Tuesdays only")
+    run(machine)
+    card = next(path for path in (machine.state / "cards").iterdir() if path.suffix != ".tmp")
+    assert "Tuesdays" in card.read_text()
+
+
+def test_a_worker_that_can_write_nothing_ends(machine: Machine) -> None:
+    tell(machine, "end")
+    leave(machine)
+    (machine.state / "waiting.json").mkdir()
+    run(machine)
+    assert any(line["event"] == "worker_failed" for line in machine.log())
+    (machine.state / "waiting.json").rmdir()
+    run(machine)
+    assert len(notes(machine)) == 1
