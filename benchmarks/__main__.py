@@ -1,5 +1,4 @@
-"""Everything that is measured, in one run: import rate, cold and warm search, index build,
-one-file update, and what a hook costs.
+"""Everything that is measured, in one run: imports, search, hooks.
 
 `make bench` takes 1,000, 10,000 and 100,000 entries and 1,000 transcripts; `make bench ARGS="1000 10000"`
 takes these numbers of entries only.

@@ -13,9 +13,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from lamina.live import cards, disk, program
-
 from benchmarks.search import LAYERS, Text, topic_text
+from lamina.live import cards, disk, program
 
 ENTRIES = 10_000
 PER_TOPIC = 30

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from live.standing import Machine
 
 from lamina.live.asked import LINES
+from live.standing import Machine
 
 BACKOFF = "src/upload.py retries three times with exponential backoff; the server bans clients that try more"
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from benchmarks import hooks
-from live.standing import Machine
 
 from lamina.live import program
 from lamina.live.fast import NOTE
+from live.standing import Machine
 
 START = {"source": "startup"}
 DAY = 86_400

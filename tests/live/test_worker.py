@@ -12,12 +12,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from live.standing import Machine
-
 from lamina.hosts.render import Said, Turn, render_claude, render_codex
 from lamina.live import disk, spool
 from lamina.live.worker import work
 from lamina.store import installed
+from live.standing import Machine
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 OTHER = "22222222-2222-4333-8444-555555555555"
@@ -86,8 +85,6 @@ def test_a_session_becomes_a_note_and_an_entry_without_anybody_asking(machine: M
     machine.hook("SessionEnd", machine.payload(SESSION, reason="other"))
     machine.settle()
     assert len(notes(machine)) == 1
-    with machine.memory() as memory:
-        memory.consolidate()
     shown = machine.context(machine.hook("SessionStart", machine.payload(OTHER, source="startup")))
     assert "jitter" in shown
 

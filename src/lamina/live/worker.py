@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 
 from lamina import errors
@@ -65,12 +66,14 @@ class Worker:
         self.env = env
         self.end = end
         self.home = Path(env.get("HOME") or Path.home())
+        self.captured = 0
 
     def run(self) -> bool:
         """Run every part; one that fails stops no other. Returns whether the spool could be taken."""
         taken = self._try("spool", self._sessions)
         if pause.paused(self.root, now=utc_now()) is None:
             self._try("scan", self._scan)
+        self._try("consolidate", self._consolidate)
         self._try("tick", self._tick)
         self._try("cards", lambda: bool(cards.renew(self.root, self.env)) or True)
         self._try("hooked", self._forget_old)
@@ -112,7 +115,7 @@ class Worker:
             return age >= RETRY_S or age < 0
         return each.pressing or age >= self._interval or age < 0
 
-    @property
+    @cached_property
     def _interval(self) -> float:
         with self._open() as memory:
             return float(memory.settings["capture_interval_s"])
@@ -138,8 +141,9 @@ class Worker:
     def _capture(self, each: Waiting) -> str:
         path = self._transcript(each)
         with self._open() as memory:
-            captured = memory.capture(path, host=each.host, final=each.ended)
-        return str(captured["status"])
+            status = str(memory.capture(path, host=each.host, final=each.ended)["status"])
+        self.captured += status == "captured"
+        return status
 
     def _transcript(self, each: Waiting) -> Path:
         """Return the file of a session: the one that was told, else the one whose head names the session."""
@@ -168,13 +172,25 @@ class Worker:
                 continue
             try:
                 with self._open() as memory:
-                    memory.capture(found.path, host=found.host, final=found.is_over)
+                    done = memory.capture(found.path, host=found.host, final=found.is_over)
+                self.captured += done["status"] == "captured"
             except errors.LaminaError as problem:
                 self._log("capture_failed", host=found.host, file=str(found.path), reason=problem.message)
             scan.remember(self.root, found)
         return True
 
     # -- the rest
+
+    def _consolidate(self) -> bool:
+        """Make entries of new notes at once where that costs no model call: the next session begins with them.
+
+        With a model they wait for the tick, which asks about several notes at a time.
+        """
+        if self.captured:
+            with self._open() as memory:
+                if not memory.has_model():
+                    memory.consolidate()
+        return True
 
     def _tick(self) -> bool:
         with self._open() as memory:
