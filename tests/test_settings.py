@@ -428,6 +428,23 @@ def test_a_pause_ends_by_itself_or_by_hand(home):
         pause.resume(batch)
 
 
+def test_pauses_that_are_over_are_known(home):
+    store = Store.open(home / ".lamina", create=True, now=NOW)
+    hours = [NOW + timedelta(hours=number) for number in range(6)]
+    for at, until in ((hours[0], hours[1]), (hours[2], None)):
+        with store.writing(label="pause", at=at) as batch:
+            pause.pause(batch, until)
+    with store.writing(label="resume", at=hours[3]) as batch:
+        pause.resume(batch)
+    with store.writing(label="pause", at=hours[4]) as batch:
+        pause.pause(batch)
+    silences = pause.silences(home / ".lamina")
+    held = [any(each.holds(at + timedelta(minutes=30)) for each in silences) for at in hours]
+    assert held == [True, False, True, False, True, True]
+    write(home / ".lamina" / "state" / "pauses.json", "[")
+    assert len(pause.silences(home / ".lamina")) == 1
+
+
 def test_a_damaged_pause_is_a_pause(home):
     write(home / ".lamina" / "state" / "paused.json", "{")
     assert off(home, home) == "paused until `lamina resume`"

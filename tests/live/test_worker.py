@@ -12,9 +12,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lamina.hosts.render import Said, Turn, render_claude, render_codex
+from lamina.hosts.render import Pause, Said, Turn, render_claude, render_codex
 from lamina.live import disk, spool
 from lamina.live.worker import work
+from lamina.memory import Memory
 from lamina.store import installed
 from live.standing import Machine
 
@@ -183,17 +184,40 @@ def test_codex_sessions_too(machine: Machine) -> None:
     assert len(notes(machine)) == 1
 
 
-def test_paused_nothing_is_captured_and_nothing_is_lost(machine: Machine) -> None:
-    leave(machine)
-    with machine.memory() as memory:
+def test_what_is_said_in_a_pause_stays_out_of_memory(machine: Machine) -> None:
+    """The session is read after the pause, with what was said before and after it."""
+    started = datetime.now(UTC) - timedelta(minutes=40)
+    secret = "We decided to tell nobody before Friday that the office moves to Lisbon, so keep it out of every file."
+    turns: list[Turn] = [
+        *TURNS,
+        Pause(20),
+        Said("user", secret),
+        Said("assistant", "I keep it to myself."),
+        Pause(20),
+        *TURNS[:2],
+    ]
+    path = leave(machine, turns=[])
+    path.write_text(render_claude(SESSION, turns, cwd=str(machine.project), started=started))
+    times = [
+        datetime.fromisoformat(json.loads(line)["timestamp"])
+        for line in path.read_text().splitlines()
+        if "Lisbon" in line
+    ]
+    clock = iter([times[0] - timedelta(minutes=1), times[0] + timedelta(minutes=5)])
+    with Memory.open(machine.root, cwd=machine.project, env=machine.env, clock=lambda: next(clock)) as memory:
         memory.pause()
-    tell(machine, "end")
+        tell(machine, "end")
     run(machine)
     assert notes(machine) == []
-    with machine.memory() as memory:
+    with Memory.open(
+        machine.root, cwd=machine.project, env=machine.env, clock=lambda: times[0] + timedelta(minutes=5)
+    ) as memory:
         memory.resume()
     run(machine)
-    assert len(notes(machine)) == 1
+    [name] = notes(machine)
+    text = (machine.root / "digests" / name).read_text()
+    assert "jitter" in text
+    assert "Lisbon" not in text
 
 
 def test_an_excluded_folder_is_dropped(machine: Machine) -> None:

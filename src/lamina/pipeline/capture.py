@@ -24,7 +24,7 @@ from lamina.pipeline.passes import Bounds, Pass, Summarise, conclude, read
 from lamina.pipeline.redact import redact
 from lamina.pipeline.relevance import Limits
 from lamina.pipeline.tracks import Reader, Source, known_of, locate
-from lamina.store import attempts, locks, log, notes, watermarks, workspaces
+from lamina.store import attempts, locks, log, notes, pause, watermarks, workspaces
 from lamina.store.identity import RootCommits, Workspace
 from lamina.store.store import Store
 from lamina.store.watermarks import Watermark
@@ -102,7 +102,8 @@ def capture(  # noqa: PLR0913 - the whole of what decides; each has one meaning
     UnreadableFile if no file can be opened, Busy, and what `workspace` raises.
     """
     session = clean(sources[0].host.read(sources[0].path).session)
-    bounds = Bounds(limits or Limits(), store.root, now, None if dry_run else summarise, wait_s)
+    asks = None if dry_run else summarise
+    bounds = Bounds(limits or Limits(), store.root, now, asks, wait_s, pause.silences(store.root))
     with _alone(store, session, bounds):
         for _ in range(_TRIES):
             mark = watermarks.load(store, session.host, session.id)

@@ -25,6 +25,7 @@ from lamina.pipeline.tracks import Reader
 
 if TYPE_CHECKING:
     from lamina.pipeline.summarise import Summary
+    from lamina.store.pause import Silence
 
 
 class Summarise(Protocol):
@@ -70,6 +71,8 @@ class Bounds(NamedTuple):
     now: datetime
     summarise: Summarise | None = None
     wait_s: float = 0.0
+    silences: tuple[Silence, ...] = ()
+    """Times whose words stay out of memory."""
 
 
 def read(reader: Reader, session: Session, done: Pass, bounds: Bounds) -> str:
@@ -88,11 +91,16 @@ def read(reader: Reader, session: Session, done: Pass, bounds: Bounds) -> str:
             return "own"
         events = chain(head, events)
     hidden = (str(bounds.root), str(bounds.root.resolve()))
-    for window in collect(session, events, _small(bounds.limits), hidden=hidden):
+    told = (event for event in events if not _is_silenced(event, bounds))
+    for window in collect(session, told, _small(bounds.limits), hidden=hidden):
         _hold(done, window, session, bounds)
     if not reader.count:
         return "known" if reader.mark or reader.after >= 0 else "empty"
     return "trivial" if done.trivial else "captured"
+
+
+def _is_silenced(event: Event, bounds: Bounds) -> bool:
+    return event.time is not None and any(each.holds(event.time) for each in bounds.silences)
 
 
 def conclude(done: Pass, session: Session, bounds: Bounds, *, by_hand: bool = False) -> str:

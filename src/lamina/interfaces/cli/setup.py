@@ -121,7 +121,8 @@ def pause(arguments: list[str], out: Output) -> int:
     """Stop capturing."""
     parser = command(
         "pause",
-        "Stop capturing sessions, for a while or until `lamina resume`. Writing by hand goes on.",
+        "Stop capturing sessions, for a while or until `lamina resume`. What is said meanwhile stays out of "
+        "memory for good, also when the session is read later. Writing by hand goes on.",
         changes=True,
         examples=("lamina pause 2h", "lamina pause"),
     )
