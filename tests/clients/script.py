@@ -3,7 +3,8 @@
 A prompt that holds `@@call TOOL_NAME_REGEX {json}@@` makes the model call the first tool offered whose whole
 name fits, one call a turn in the order they stand; then it answers in plain words. Of several prompts with a
 script the last counts, so `@@plain@@` in a later prompt ends an earlier one's. The arguments may themselves
-hold a script, for a subagent's prompt.
+hold a script, for a subagent's prompt. Each call of a script is made once, also when a compaction keeps the prompt
+and drops the results: give each session a script of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from typing import Any, NamedTuple
 _CALL = re.compile(r"@@call\s+(\S+)\s+(?=\{)")
 _END = re.compile(r"\s*@@")
 _PLAIN = "@@plain@@"
+#: How the hosts ask for the summary of a compaction; nothing is called then.
+_COMPACTS = re.compile(
+    r"summary of (?:the|our) conversation|handoff summary|<state_snapshot>|continuing our conversation"
+)
 _decoder = json.JSONDecoder(strict=False)
 
 
@@ -30,6 +35,10 @@ class Tool(NamedTuple):
     def whole(self) -> str:
         """Return the name that a script is compared with: `space.name` where there is a space."""
         return f"{self.space}.{self.name}" if self.space else self.name
+
+    def fits(self, wanted: str) -> bool:
+        """Tell whether a script's regular expression names this tool."""
+        return any(re.fullmatch(wanted, name) for name in (self.whole, self.name))
 
 
 class Call(NamedTuple):
@@ -88,8 +97,8 @@ def _unquoted(text: str) -> str:
     return value if isinstance(value, str) else text.replace('\\"', '"')
 
 
-def next_call(turn: Turn) -> Call | None:
-    """Choose the call that the script has now; None for a plain answer."""
+def script_of(turn: Turn) -> tuple[list[tuple[str, dict[str, Any]]], int]:
+    """Find the script that counts and how many results have come since its prompt."""
     script: list[tuple[str, dict[str, Any]]] = []
     results = 0
     for said in turn.said:
@@ -97,14 +106,30 @@ def next_call(turn: Turn) -> Call | None:
             results += 1
         elif (calls := calls_of(said.text)) is not None:
             script, results = calls, 0
-    if results >= len(script):
-        return None
-    wanted, arguments = script[results]
-    fits = (
-        tool for tool in turn.tools if re.fullmatch(wanted, tool.whole) or re.fullmatch(wanted, tool.name)
-    )
-    tool = next(fits, None)
-    return Call(tool, arguments) if tool else None
+    return script, results
+
+
+class Player:
+    """Plays scripts, each call once: a compaction keeps the prompt and drops the results."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, int] = {}
+
+    def next_call(self, turn: Turn) -> Call | None:
+        """Choose the call that the script has now; None for a plain answer."""
+        script, results = script_of(turn)
+        key = json.dumps(script)
+        at = max(results, self._made.get(key, 0))
+        last = turn.said[-1] if turn.said else Result()
+        if at >= len(script) or (isinstance(last, Prompt) and _COMPACTS.search(last.text)):
+            return None
+        wanted, arguments = script[at]
+        fits = (tool for tool in turn.tools if tool.fits(wanted))
+        tool = next(fits, None)
+        if tool is None:
+            return None
+        self._made[key] = at + 1
+        return Call(tool, arguments)
 
 
 def sample(schema: Any) -> Any:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tests.clients import wires
-from tests.clients.script import Turn, next_call, sample
+from tests.clients.script import Player, Turn, sample
 from tests.clients.wires import Answer, Happening, Json
 
 _MODELS = {
@@ -83,6 +83,7 @@ class Stub:
         self._reply = reply
         self._record = record
         self._lock = threading.Lock()
+        self._player = Player()
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -116,7 +117,9 @@ class Stub:
         text = self._reply or f"Stub reply {number}."
         if turn.schema is not None:
             text = json.dumps(sample(turn.schema))
-        return Answer(number, text, next_call(turn), model, self.tokens)
+        with self._lock:
+            call = self._player.next_call(turn)
+        return Answer(number, text, call, model, self.tokens)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -143,6 +143,14 @@ def test_a_prompts_script_is_played_call_by_call_then_words(stub: Stub, api: str
     assert stub.asked()[0].body == request(api, [SCRIPT])
 
 
+def test_a_compaction_keeps_the_prompt_and_calls_nothing_twice(stub: Stub) -> None:
+    summary = "Please create a detailed summary of the conversation so far."
+    kept = f"<user_message>{SCRIPT}</user_message> <summary>Stub reply.</summary>"
+    turns: list[list[str | None]] = [[SCRIPT], [SCRIPT, None, summary], [kept], [kept, None], [SCRIPT]]
+    told = [called("chat", ask(stub, "chat", request("chat", said))) for said in turns]
+    assert [call and call[0] for call in told] == ["read", None, "mcp_memory_search", None, None]
+
+
 @pytest.mark.parametrize("api", PATHS)
 def test_a_later_prompt_begins_its_own_script(stub: Stub, api: str) -> None:
     again = '@@call read {"path": "b.md"}@@'

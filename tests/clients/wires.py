@@ -91,7 +91,8 @@ def anthropic_events(answer: Answer) -> Iterator[Happening]:
     yield _named("message_start", message={**whole, "content": [], "stop_reason": None})
     for index, block in enumerate(whole["content"]):
         if block["type"] == "text":
-            empty, delta = {"text": ""}, {"type": "text_delta", "text": block["text"]}
+            empty: Json = {"text": ""}
+            delta: Json = {"type": "text_delta", "text": block["text"]}
         else:
             empty = {"input": {}}
             delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
@@ -111,7 +112,7 @@ def responses_turn(body: Json) -> Turn:
     given = body.get("input")
     said: list[Prompt | Result] = []
     for item in given if isinstance(given, list) else [{"role": "user", "content": given}]:
-        kind = item.get("type", "message")
+        kind = str(item.get("type", "message"))
         if kind.endswith("_call_output"):
             said.append(Result())
         elif kind == "message" and item.get("role") == "user":
@@ -182,7 +183,7 @@ def _responses_stream(whole: Json) -> Iterator[Happening]:
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     yield _named("response.created", response=begun)
     for index, item in enumerate(whole["output"]):
-        empty = {"content": []} if item["type"] == "message" else {}
+        empty: Json = {"content": []} if item["type"] == "message" else {}
         yield _named("response.output_item.added", output_index=index, item={**item, **empty})
         yield from _responses_deltas(item, {"item_id": item["id"], "output_index": index})
         yield _named("response.output_item.done", output_index=index, item=item)
