@@ -151,7 +151,7 @@ class Worker:
         if host is None:
             raise errors.BadInput(f"{each.host!r} keeps no transcript that can be read", "nothing to do")
         told = Path(each.transcript) if each.transcript else None
-        if told is not None and host.stamp(told) is not None:
+        if told is not None and host.stamp(told) is not None and host.recognises(told):
             return told
         found = scan.session_file(host, each.session, self.home, self.env)
         if found is None:
@@ -182,7 +182,7 @@ class Worker:
     # -- the rest
 
     def _consolidate(self) -> bool:
-        """Make entries of new notes at once where that costs no model call: the next session begins with them.
+        """Make entries of new notes at once where that costs no model call: the next session has them.
 
         With a model they wait for the tick, which asks about several notes at a time.
         """
