@@ -132,7 +132,7 @@ def test_the_shapes_that_programs_rely_on(lamina):
 
     status = lamina("status", "--json").json
     assert set(status) == {
-        "root", "schema_version", "workspaces", "entries", "notes", "sync", "models", "events", "saved", "paused",
+        "root", "schema_version", "workspaces", "entries", "notes", "sync", "models", "events", "saved", "paused", "hosts",
         "capture_off", "vectors", "resident", "review",
         "due", "system_doc_stale", "workspace",
     }  # fmt: skip

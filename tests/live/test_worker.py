@@ -331,3 +331,16 @@ def test_a_worker_that_can_write_nothing_ends(machine: Machine) -> None:
     (machine.state / "waiting.json").rmdir()
     run(machine)
     assert len(notes(machine)) == 1
+
+
+def test_doctor_tells_what_hooks_and_workers_could_not_do(machine: Machine) -> None:
+    tell(machine, "end")
+    run(machine)
+    machine.hook("Stop", b'{"session_id": "a"}')
+    (machine.state / "spool.jsonl").unlink(missing_ok=True)
+    (machine.state / "spool.jsonl").mkdir()
+    machine.hook("Stop", machine.payload(SESSION))
+    with machine.memory() as memory:
+        told = [each["message"] for each in memory.doctor() if each["level"] == "warning"]
+    assert any("capture failed claude-code" in each and "there is no transcript" in each for each in told)
+    assert any("hook failed claude-code Stop: IsADirectoryError" in each for each in told)

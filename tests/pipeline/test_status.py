@@ -13,7 +13,7 @@ from lamina.store import log, notes
 
 KEYS = {
     "root", "schema_version", "workspaces", "entries", "notes", "sync", "models", "events", "saved", "paused",
-    "capture_off", "due", "system_doc_stale", "workspace", "vectors", "review",
+    "capture_off", "hosts", "due", "system_doc_stale", "workspace", "vectors", "review",
 }  # fmt: skip
 
 

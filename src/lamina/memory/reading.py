@@ -223,12 +223,14 @@ class Reading:
         """Return what the store holds, what waits and what is due."""
         from lamina.memory import models
         from lamina.pipeline import status
+        from lamina.store.installed import installed
 
         here = {
             "workspace": self.scope.name,
             "paused": self._at.paused(),
             "capture_off": self._at.capture_off(),
             "models": models.state(self._at),
+            "hosts": list(installed(self.root)),
         }
         if not self.exists:
             return status.empty(self.root) | here | {"vectors": self.vectors()}

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lamina import errors
+from lamina.formats.dates import parse_time
 from lamina.formats.freshness import freshness
 from lamina.pipeline import commit, purge, system_doc
-from lamina.store import git, notes
+from lamina.store import git, log, notes
 from lamina.store.tombstones import Graves
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MINIMUM_FREE = 50_000_000
 MANY = 5
+DAYS = 3
+FAILURES = frozenset({"hook_failed", "worker_failed", "capture_failed", "job_failed"})
 
 
 class Finding(NamedTuple):
@@ -50,6 +53,7 @@ def examine(store: Store, now: datetime, index: Derived, *, fix: bool = False) -
         *files_of(store),
         *entries_of(store, now),
         *waiting(store),
+        *lately(store, now),
         *index_of(index, fix=fix),
         *system_document(store, now, fix=fix),
         *history(store),
@@ -159,6 +163,23 @@ def waiting(store: Store) -> Iterator[Finding]:
             "warning",
             f"{len(doubtful)} notes need review",
             f"read {store.layout.notes}/{doubtful[0].name}.md",
+        )
+
+
+def lately(store: Store, now: datetime) -> Iterator[Finding]:
+    """Tell what hooks and the worker could not do in the last days, once for each kind of failure."""
+    failures: dict[str, int] = {}
+    for line in log.logged(store.layout):
+        time = parse_time(str(line.get("time", "")))
+        if line.get("event") in FAILURES and time is not None and (now - time).days < DAYS:
+            what = " ".join(str(line[name]) for name in ("event", "job", "host", "hook") if name in line)
+            reason = str(line.get("reason") or line.get("problem") or "")
+            told = f"{what.replace('_', ' ')}: {reason}"
+            failures[told] = failures.get(told, 0) + 1
+    for message, count in list(failures.items())[-MANY:]:
+        times = "once" if count == 1 else f"{count} times"
+        yield Finding(
+            "warning", f"{message} ({times} in {DAYS} days)", f"more in {store.layout.logs}/memory.log"
         )
 
 

@@ -75,12 +75,21 @@ def activity(layout: Layout, text: str, *, at: datetime, **fields: Any) -> None:
 
 def recent_activity(layout: Layout, limit: int = 20) -> list[dict[str, Any]]:
     """Return the newest activity, oldest first; damaged lines are left out."""
+    return _parsed(layout.state / "activity.jsonl")[-limit:]
+
+
+def logged(layout: Layout) -> list[dict[str, Any]]:
+    """Return the lines of logs/memory.log, oldest first; damaged ones are left out."""
+    return _parsed(layout.logs / "memory.log")
+
+
+def _parsed(path: Path) -> list[dict[str, Any]]:
     found = []
     try:
-        lines = _lines(layout.state / "activity.jsonl")
+        lines = _lines(path)
     except errors.LaminaError:
         return []
-    for line in lines[-limit:]:
+    for line in lines:
         try:
             found.append(files.parse_json(line))
         except ValueError:

@@ -70,6 +70,7 @@ def render_status(facts: Mapping[str, Any]) -> str:
         f"notes       {waiting}",
         f"passed over {left} sessions, too little in them",
         f"commits     {sync['error'] or sync['at'] or 'none yet'}",
+        f"hosts       {', '.join(facts['hosts']) or 'none: `lamina install` puts Lamina into your agents'}",
         f"capture     {facts['capture_off'] or 'on'}",
         f"due         {', '.join(facts['due']) or 'nothing'}",
     ]
