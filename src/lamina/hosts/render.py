@@ -1,7 +1,7 @@
-"""Render plain sessions as the transcripts that Claude Code and Codex would have left.
+"""Render plain sessions as the transcripts that the hosts would have left.
 
 For examples, tests and measurements. Every record has the envelope of the real program
-(Claude Code 2.1, Codex 0.171); the records that repeat the whole prompt (request blobs, prompt
+(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0); the records that repeat the whole prompt (request blobs, prompt
 snapshots, base instructions) are left out or short, since they hold no words of the
 conversation. The same arguments give the same bytes: ids are hashes, and time passes with the
 length of what is said.
@@ -14,6 +14,7 @@ from datetime import datetime
 
 from lamina.hosts.claude_tape import ClaudeTape
 from lamina.hosts.codex_tape import CodexTape, Origin
+from lamina.hosts.copilot_tape import CopilotTape
 from lamina.hosts.tape import Compacted, Injected, Pause, Said, Tape, Tool, Turn, session_uuid
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Turn",
     "render_claude",
     "render_codex",
+    "render_copilot",
     "session_uuid",
 ]
 
@@ -67,3 +69,15 @@ def render_codex(  # noqa: PLR0913 - the head of a transcript tells that many fa
         codex.write(turn)
     codex.end_turn()
     return codex.tape.text()
+
+
+def render_copilot(
+    session_id: str, turns: Iterable[Turn], *, cwd: str, started: datetime, branch: str = "main"
+) -> str:
+    """Render a session as the events of Copilot CLI."""
+    copilot = CopilotTape(Tape(session_id, started), session_id, cwd, branch)
+    copilot.begin()
+    for turn in turns:
+        copilot.write(turn)
+    copilot.end_turn()
+    return copilot.tape.text()
