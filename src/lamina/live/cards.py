@@ -17,6 +17,8 @@ from lamina.store import files, project, repository
 from lamina.store.layout import Layout
 from lamina.store.registry import CONFIG, PATHS
 
+MOST = 9_500
+"""Characters that a session is shown at its start, all in all."""
 KEPT = 40
 """Cards that are kept up to date for folders where sessions begin."""
 KEPT_S = 3 * 86_400
@@ -49,7 +51,7 @@ def make(
     with Memory.open(root, cwd=cwd or root, env=env, clock=clock) as memory:
         scope = memory.scope  # before what is read is looked at, so that a later change shows
         seen = [*_files(root, cwd, env), *_trees(root, scope.key)]
-        text = memory.card()
+        text = memory.card(budget=min(memory.settings["card_chars"], MOST))
         settings = {
             "interval": str(memory.settings["card_interval_s"]),
             "capture": str(memory.settings["capture_interval_s"]),
