@@ -20,7 +20,7 @@ HOSTS: Mapping[str, str] = {
     "copilot": "lamina.hosts.copilot",
 }
 #: The same for hosts that have hooks, but whose transcripts are not read.
-ONLY_LIVE: Mapping[str, str] = {}
+ONLY_LIVE: Mapping[str, str] = {"cursor": "lamina.hosts.cursor"}
 
 
 class Transcript(Protocol):
