@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
+from lamina.hosts import claude_setup
 from lamina.hosts.base import check_readable, walk
 from lamina.hosts.jsonlines import Json, Lines, Record, head
 from lamina.hosts.reading import (
@@ -31,6 +32,7 @@ from lamina.hosts.reading import (
     without_reminders,
 )
 from lamina.hosts.repeats import Repeats
+from lamina.hosts.setup import Edit, Where
 
 NAME = "claude-code"
 
@@ -75,6 +77,8 @@ class ClaudeCode:
     """Claude Code's adapter."""
 
     name = NAME
+    hooks = claude_setup.DIALECT
+    modes = claude_setup.MODES
 
     def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:
         """List `projects/<folder>/<session>.jsonl` and the sessions' subagent files."""
@@ -92,13 +96,21 @@ class ClaudeCode:
         check_readable(path)
         return ClaudeTranscript(path, position)
 
+    def present(self, home: Path, env: Mapping[str, str]) -> bool:
+        """Tell whether this host is there for this user."""
+        return claude_setup.present(home, env)
+
+    def setup(self, where: Where) -> list[Edit]:
+        """Say what an install changes."""
+        return claude_setup.setup(where)
+
 
 HOST = ClaudeCode()
 
 
 def _is_ours(data: Json) -> bool:
     kind = data.get("type")
-    if "payload" in data or not isinstance(kind, str):
+    if "payload" in data or "provenance" in data or "systemPayload" in data or not isinstance(kind, str):
         return False
     if kind in {"user", "assistant"} and "uuid" in data and "sessionId" in data:
         return "parts" not in dict_of(data.get("message")) and "message" in data

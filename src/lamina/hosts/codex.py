@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
+from lamina.hosts import codex_setup
 from lamina.hosts.base import check_readable, walk
 from lamina.hosts.codex_calls import arguments_of, failure_of, outcome_of, paths_of
 from lamina.hosts.jsonlines import Json, Lines, Record, head
@@ -32,6 +33,7 @@ from lamina.hosts.reading import (
     without_reminders,
 )
 from lamina.hosts.repeats import Repeats
+from lamina.hosts.setup import Edit, Where
 
 NAME = "codex"
 
@@ -94,6 +96,7 @@ class Codex:
     """Codex's adapter."""
 
     name = NAME
+    hooks = codex_setup.DIALECT
 
     def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:
         """List `sessions/YYYY/MM/DD/rollout-*.jsonl` and the archived ones."""
@@ -111,6 +114,18 @@ class Codex:
         """Open a transcript."""
         check_readable(path)
         return CodexTranscript(path, position)
+
+    def present(self, home: Path, env: Mapping[str, str]) -> bool:
+        """Tell whether this host is there for this user."""
+        return codex_setup.present(home, env)
+
+    def setup(self, where: Where) -> list[Edit]:
+        """Say what an install changes."""
+        return codex_setup.setup(where)
+
+    def doubt(self, home: Path, env: Mapping[str, str]) -> str:
+        """Return why the hooks may not run, "" if nothing speaks for it."""
+        return codex_setup.doubt(home, env)
 
 
 HOST = Codex()

@@ -60,6 +60,13 @@ def with_place(before: Installed | None, project: Path | None, *, at: datetime, 
     return Installed(since, mode, user, tuple(sorted(projects)))
 
 
+def without_place(before: Installed, project: Path | None) -> Installed | None:
+    """Return the record of a host with one place less, None if none is left."""
+    user = before.user and project is not None
+    projects = tuple(each for each in before.projects if each != str(project))
+    return before._replace(user=user, projects=projects) if user or projects else None
+
+
 def _told(value: Installed) -> dict[str, Any]:
     return {
         "since": render_time(value.since),

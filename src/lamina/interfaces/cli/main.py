@@ -57,6 +57,8 @@ COMMANDS: dict[str, Command] = {
     "status": Command("upkeep", "Work", "what the store holds and what is waiting"),
     "doctor": Command("upkeep", "Work", "check everything that can be wrong"),
     "index": Command("upkeep", "Work", "check or rebuild the search index"),
+    "install": Command("install", "Hosts", "put Lamina into your agents, so that memory works by itself"),
+    "uninstall": Command("install", "Hosts", "take it out again, to the byte"),
     "workspaces": Command("setup", "Settings", "list the known workspaces"),
     "associate": Command("setup", "Settings", "bind a folder to a workspace by hand"),
     "trust": Command("setup", "Settings", "accept the .lamina.toml of a project"),
@@ -82,7 +84,8 @@ def usage() -> str:
         "Memory for coding agents that people can read, diff and trust: plain Markdown in git.",
         "",
         "New here?  `lamina import` reads the sessions that your agents left on this machine,",
-        "           then try `lamina list`, `lamina search WORDS` and `lamina why ID`.",
+        "           then try `lamina list`, `lamina search WORDS` and `lamina why ID`;",
+        "           `lamina install all` makes the next sessions remembered by themselves.",
     ]
     group = ""
     for name, command in COMMANDS.items():

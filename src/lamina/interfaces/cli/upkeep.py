@@ -133,10 +133,11 @@ def doctor(arguments: list[str], out: Output) -> int:
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="make derived data anew (the index, SYSTEM.md); memory is not touched",
+        help="make derived data anew (the index, SYSTEM.md, state/bin); memory is not touched",
     )
     options = parser.options(arguments)
-    findings = open_memory(options, out).doctor(fix=options.fix)
+    memory = open_memory(options, out)
+    findings = [*memory.doctor(fix=options.fix), *hosts_of(memory, fix=options.fix)]
     marks = {
         "ok": out.style("ok", "green"),
         "warning": out.style("!!", "yellow"),
@@ -149,6 +150,14 @@ def doctor(arguments: list[str], out: Output) -> int:
             lines.append(f"    {finding['hint']}")
     out.result({"findings": findings}, "\n".join(lines))
     return 1 if any(finding["level"] == "error" for finding in findings) else 0
+
+
+def hosts_of(memory: Memory, *, fix: bool) -> list[Mapping[str, Any]]:
+    """Return what the check of the hosts finds."""
+    from lamina.install import check
+    from lamina.interfaces.cli.install import site_of
+
+    return [each._asdict() for each in check.findings(site_of(memory), fix=fix)]
 
 
 def index(arguments: list[str], out: Output) -> int:
