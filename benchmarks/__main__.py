@@ -1,4 +1,4 @@
-"""Everything that is measured, in one run: imports, search, hooks.
+"""Everything that is measured, in one run: imports, search, hooks, MCP.
 
 `make bench` takes 1,000, 10,000 and 100,000 entries and 1,000 transcripts; `make bench ARGS="1000 10000"`
 takes these numbers of entries only.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import hooks, importing, search
+from benchmarks import hooks, importing, mcp, search
 
 SIZES = ("1000", "10000", "100000")
 
@@ -21,6 +21,8 @@ def main(arguments: list[str]) -> None:
     search.main(arguments or SIZES)
     print("\n## Hooks\n")
     hooks.main([])
+    print("\n## MCP\n")
+    mcp.main([])
 
 
 if __name__ == "__main__":

@@ -20,15 +20,15 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 class Answer(NamedTuple):
-    """`text` is complete in itself. `data` says the same for programs.
+    """`text` is complete in itself, and so is `data`, for programs.
 
-    `short` data is shown to the model by some hosts in place of the text, by others after it; data that is
-    not short goes where no model reads it.
+    `short` is the gist in a few words of JSON, for what fits in them: some hosts show it to the model in
+    place of the text, others after it.
     """
 
     text: str
     data: Json
-    short: bool = False
+    short: Json | None = None
     failed: bool = False
 
 
@@ -54,8 +54,9 @@ def of_outcome(outcome: Outcome) -> Answer:
     }[outcome.status]
     if outcome.similar:
         said += f"; says nearly the same: {', '.join(outcome.similar)}"
-    data = {name: value for name, value in outcome.as_json().items() if value not in ("", [], 0)}
-    return Answer(plain(said), data, short=True, failed=outcome.status == "refused")
+    data = outcome.as_json()
+    short = {name: data[name] for name in ("status", "id", "similar") if data[name]}
+    return Answer(plain(said), data, short, failed=outcome.status == "refused")
 
 
 def of_search(found: Found, *, elsewhere: bool) -> Answer:
@@ -117,8 +118,8 @@ def of_forget(result: Json, *, undo: bool) -> Answer:
     verb = "released" if undo else "forgot"
     lines = [f"{verb} {each['id']}: {each['heading']}" for each in result["entries"]]
     nothing = "nothing to release" if undo else "nothing to forget"
-    data = {"status": verb if lines else nothing, "ids": [each["id"] for each in result["entries"]]}
-    return Answer(plain("\n".join([*(lines or [nothing]), *result["left"]])), data, short=True)
+    short = {"status": verb if lines else nothing, "ids": [each["id"] for each in result["entries"]]}
+    return Answer(plain("\n".join([*(lines or [nothing]), *result["left"]])), result, short)
 
 
 def of_consolidated(done: Json) -> Answer:
@@ -180,5 +181,5 @@ def of_sync(done: Json) -> Answer:
         said = f"could not commit: {done['error']}"
     if done["remote"]:
         said += f". Nothing was sent to {done['remote']} or fetched from it: {done['hint']}"
-    data = {name: value for name, value in done.items() if value is not None}
-    return Answer(plain(said), data, short=True, failed=bool(done["error"]))
+    short = {name: value for name, value in done.items() if value is not None}
+    return Answer(plain(said), done, short, failed=bool(done["error"]))

@@ -41,7 +41,7 @@ def known_of(profile: str, *, version: str = HANDSHAKES[-1]) -> dict[str, dict[s
 
 def text_of(profile: str) -> str:
     """Return the file of a profile."""
-    return json.dumps(known_of(profile), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return json.dumps(known_of(profile), ensure_ascii=False, indent=1) + "\n"
 
 
 def write() -> None:

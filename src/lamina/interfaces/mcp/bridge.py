@@ -31,7 +31,9 @@ class Bridge:
     def feed(self, message: Json) -> None:
         """Give the server a message; from any thread."""
         with self._lock:
-            if self._put is None:
+            if self._ended:
+                pass
+            elif self._put is None:
                 self._early.append(message)
             else:
                 self._put(message)
@@ -47,11 +49,15 @@ class Bridge:
 
             profile, root, workspace = self._place
             anyio.run(self._serve, build(profile, root=root, workspace=workspace))
-            self._ended = "the server has ended"
+            self._end("the server has ended")
         except Exception as problem:  # noqa: BLE001 - the edge of the process
-            self._ended = f"the server can't run: {type(problem).__name__}: {problem}"
-            tell(self._ended)
-        self._front.fail(self._ended)
+            self._end(f"the server can't run: {type(problem).__name__}: {problem}")
+
+    def _end(self, reason: str) -> None:
+        with self._lock:
+            self._ended = reason
+        tell(reason)
+        self._front.fail(reason)
 
     async def _serve(self, server: Any) -> None:
         import anyio

@@ -24,7 +24,7 @@ HITS, MOST_HITS = 8, 50
 
 def refuse_subagent(tool: Tool, given: Mapping[str, Any], caller: Caller) -> None:
     """Raise Refused where a subagent is about to write."""
-    if tool.writes and (caller.subagent or given.get(SUBAGENT)):
+    if tool.changes(given) and (caller.subagent or given.get(SUBAGENT)):
         raise errors.Refused(
             f"{tool.name} was called by a subagent, and subagents do not write memory",
             "report what you found to your caller, who decides what is kept; memory_search is free to you",
@@ -104,7 +104,7 @@ def working(memory: Memory, given: Given) -> Answer:
     if (section is None) != (content is None):
         raise errors.UsageError("memory_working wants section and content together", "content '' drops it")
     done = memory.set_working(section=section, text=content or "", activity=activity, clear_activity=clear)
-    return answer.Answer("written", done, short=True)
+    return answer.Answer("written", done, {"status": done["status"]})
 
 
 def state(memory: Memory, given: Given) -> Answer:
@@ -115,7 +115,8 @@ def state(memory: Memory, given: Given) -> Answer:
     if section is None or content is None:
         raise errors.UsageError("memory_state wants section and content together", "neither shows all of it")
     done = memory.set_state(section, content)
-    return answer.Answer(answer.plain(f"wrote section {done['section']!r}"), done, short=True)
+    short = {"status": done["status"], "section": done["section"]}
+    return answer.Answer(answer.plain(f"wrote section {done['section']!r}"), done, short)
 
 
 def forget(memory: Memory, given: Given) -> Answer:
@@ -137,7 +138,8 @@ def associate(memory: Memory, given: Given) -> Answer:
     here = memory.standpoint["cwd"] or os.sep
     folder = os.path.join(here, os.path.expanduser(given.get("path") or "."))  # noqa: PTH111, PTH118
     done = memory.associate(given["key"], folder, title=given.get("title"))
-    return answer.Answer(answer.plain(f"{done['path']} belongs to {done['key']} now"), done, short=True)
+    short = {"key": done["key"], "path": done["path"]}
+    return answer.Answer(answer.plain(f"{done['path']} belongs to {done['key']} now"), done, short)
 
 
 def sync(memory: Memory, given: Given) -> Answer:  # noqa: ARG001 - it takes none

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -22,7 +23,9 @@ from lamina import __version__
 from lamina.errors import LaminaError
 from lamina.interfaces.mcp import answer, calls, reading, texts, tools
 from lamina.interfaces.mcp.answer import Answer
+from lamina.interfaces.mcp.arguments import clip
 from lamina.interfaces.mcp.calling import Caller, caller, folder_of
+from lamina.interfaces.mcp.wire import clean
 from lamina.memory import Memory
 
 Context = ServerRequestContext[Any, Any]
@@ -33,6 +36,15 @@ RESULT = "lamina/result"
 ROOTS_WITHIN_S = 1.0
 """How long the first call waits for a client to name its roots."""
 AT_ONCE, LONG_AT_ONCE = 8, 2
+STEADY: tuple[CacheableMethod, ...] = (
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+)
+"""What stays the same for the life of a version, so that a client need not ask again for a while."""
+STEADY_MS = 3_600_000
 _LOG = logging.getLogger(__name__)
 
 
@@ -50,9 +62,10 @@ class Desk:
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer tools/call; whatever goes wrong is told to the model, never as a traceback."""
-        if params.name not in tools.TOOLS:
-            known = ", ".join(tools.TOOLS)
-            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:60]}. The tools are {known}")
+        known = [tool.name for tool in tools.of_profile(self.profile)]
+        if params.name not in known:
+            there = ", ".join(known)
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {clip(params.name)}. The tools are {there}")
         try:
             return told(await self._run(ctx, params))
         except LaminaError as problem:
@@ -97,11 +110,11 @@ class Desk:
     ) -> T:
         """Do something with the memory that a request means, in a thread.
 
-        The workspace is the one that the call names, else that of the folder in the request's metadata, of
-        the client's first root, or of the server's own folder.
+        The workspace is the one that the call names, else the one that the server was started for, else that
+        of the folder in the request's metadata, of the client's first root, or of the server's own folder.
         """
-        folder = who.folder or await self._root_folder(ctx) or None
-        key = named or (None if folder else self.workspace)
+        key = named or self.workspace
+        folder = who.folder or ("" if key else await self._root_folder(ctx)) or None
 
         def run() -> T:
             with Memory.open(self.root, workspace=key, cwd=folder) as memory:
@@ -112,7 +125,7 @@ class Desk:
 
     async def _root_folder(self, ctx: Context) -> str:
         """Return the client's first root; it is asked once, if it offered them, and not waited for long."""
-        if self.workspace or self.roots_asked:
+        if self.roots_asked:
             return self.roots
         told_by = ctx.session.client_params
         if told_by is None or told_by.capabilities.roots is None or not ctx.session.can_send_request:
@@ -145,9 +158,13 @@ def unexpected(problem: Exception) -> LaminaError:
 def told(said: Answer) -> types.CallToolResult:
     """Return an answer as the protocol has it (docs/decisions/0014-mcp-results.md says why so)."""
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=said.text)]
-    if said.short and not said.failed:
-        return types.CallToolResult(content=content, structured_content=said.data)
-    return types.CallToolResult(content=content, is_error=said.failed, _meta={RESULT: said.data})
+    short = None if said.short is None or said.failed else clean(said.short)
+    return types.CallToolResult(
+        content=content,
+        structured_content=short,
+        is_error=said.failed,
+        _meta={RESULT: clean(said.data)},
+    )
 
 
 def build(profile: str, *, root: str | None = None, workspace: str | None = None) -> Server[Any]:
@@ -189,6 +206,7 @@ def build(profile: str, *, root: str | None = None, workspace: str | None = None
         on_read_resource=desk.read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
+        cache_hints=dict.fromkeys(STEADY, CacheHint(ttl_ms=STEADY_MS, scope="public")),
     )
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, desk.roots_changed
@@ -204,7 +222,7 @@ async def get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.
     found = next((each for each in texts.PROMPTS if each.name == params.name), None)
     if found is None:
         known = ", ".join(each.name for each in texts.PROMPTS)
-        raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:60]}. The prompts are {known}")
+        raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {clip(params.name)}. The prompts are {known}")
     focus = answer.plain((params.arguments or {}).get("focus", "")).strip()
     text = f"{found.text}\n\nFocus: {focus[:2000]}" if focus else found.text
     said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))

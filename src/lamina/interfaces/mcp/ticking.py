@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import ExitStack
 
 from lamina.errors import LaminaError
@@ -11,10 +12,13 @@ from lamina.interfaces.mcp.wire import tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from lamina.memory import Memory
     from lamina.store.locks import Held
 
 EVERY_S = 60.0
 LOCK = "mcp-tick"
+SHARE = 0.01
+"""Of one core, at most: in a large store even a look at what is due costs seconds."""
 
 
 class Ticking:
@@ -35,14 +39,16 @@ class Ticking:
             threading.Thread(target=self._run, name="lamina-tick", daemon=True).start()
 
     def _run(self) -> None:
-        never = threading.Event()
-        while not never.wait(self._every_s):
+        never, pause = threading.Event(), self._every_s
+        while not never.wait(pause):
+            began = time.thread_time()
             try:
                 self.once()
             except LaminaError as problem:
                 tell(f"the tick failed: {problem.message}")
             except Exception as problem:  # noqa: BLE001 - the edge of the process
                 tell(f"the tick failed: {type(problem).__name__}: {problem}")
+            pause = max(self._every_s, (time.thread_time() - began) / SHARE)
 
     def once(self) -> bool:
         """Run what is due, if this process leads; tells whether it does."""
@@ -54,12 +60,15 @@ class Ticking:
             memory.tick()
         return True
 
-    def _leads(self, memory: object) -> bool:
+    def stop(self) -> None:
+        """Let somebody else lead."""
+        self._held = None
+        self._stack.close()
+
+    def _leads(self, memory: Memory) -> bool:
         from lamina.errors import Busy
-        from lamina.memory import Memory
         from lamina.store import locks
 
-        assert isinstance(memory, Memory)
         if self._held is not None and not self._held.is_lost:
             return True
         self._stack.close()

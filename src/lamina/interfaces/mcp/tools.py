@@ -6,7 +6,10 @@ a test counts the tokens.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Json = dict[str, Any]
 
@@ -18,7 +21,8 @@ class Tool(NamedTuple):
     """One tool.
 
     `arguments` are JSON schemas by name, `needed` those that must be given, `short` those that the profile
-    `core` shows too (None: all). `writes` says that subagents are refused, `long` that it may take minutes.
+    `core` shows too (None: all). `writes` says that subagents are refused, `shows` that without
+    arguments it only shows, `long` that it may take minutes.
     """
 
     name: str
@@ -32,6 +36,11 @@ class Tool(NamedTuple):
     repeatable: bool = False
     outward: bool = False
     long: bool = False
+    shows: bool = False
+
+    def changes(self, given: Iterable[str]) -> bool:
+        """Tell whether a call with these arguments writes."""
+        return self.writes and not (self.shows and set(given) <= {"workspace", SUBAGENT})
 
     def shown(self, profile: str) -> dict[str, Json]:
         """Return the arguments that a profile shows; the others are understood all the same."""
@@ -170,6 +179,7 @@ TOOLS: dict[str, Tool] = {
             short=("section", "content", "activity", "clearActivity", SUBAGENT),
             core=True,
             writes=True,
+            shows=True,
         ),
         Tool(
             "memory_state",
@@ -185,6 +195,7 @@ TOOLS: dict[str, Tool] = {
             short=("section", "content", SUBAGENT),
             core=True,
             writes=True,
+            shows=True,
             repeatable=True,
         ),
         Tool(

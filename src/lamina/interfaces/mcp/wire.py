@@ -77,13 +77,14 @@ class Wire:
 
     def is_read(self) -> bool:
         """Tell whether somebody may still read what is written."""
-        if self.broken or not hasattr(__import__("select"), "poll"):
-            return not self.broken
-        from select import POLLERR, POLLHUP, POLLNVAL, poll
+        import select
 
-        look = poll()
+        if self.broken or sys.platform == "win32":
+            return not self.broken
+        look = select.poll()
         look.register(self._sink, 0)
-        return not any(event & (POLLERR | POLLHUP | POLLNVAL) for _, event in look.poll(0))
+        gone = select.POLLERR | select.POLLHUP | select.POLLNVAL
+        return not any(event & gone for _, event in look.poll(0))
 
 
 def parse(line: bytes | None) -> Any:
@@ -96,7 +97,7 @@ def parse(line: bytes | None) -> Any:
     try:
         text = line.decode("utf-8").lstrip("\ufeff")
         value = json.loads(text, parse_constant=_no_number)
-        return _clean(value) if "\\u" in text and _has_surrogate(text) else value
+        return clean(value) if "\\u" in text and _has_surrogate(text) else value
     except UnicodeDecodeError:
         raise Unusable("it is not UTF-8") from None
     except RecursionError:
@@ -114,14 +115,19 @@ def _has_surrogate(text: str) -> bool:
     return any(f"\\ud{digit}" in low for digit in "89abcdef")
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
+    """Return a value without lone surrogates, which no message can hold."""
     match value:
         case str():
-            return value.encode("utf-8", "replace").decode() if not _encodes(value) else value
+            return (
+                value
+                if _encodes(value)
+                else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            )
         case list():
-            return [_clean(each) for each in value]
+            return [clean(each) for each in value]
         case dict():
-            return {_clean(name): _clean(each) for name, each in value.items()}
+            return {clean(name): clean(each) for name, each in value.items()}
         case _:
             return value
 
