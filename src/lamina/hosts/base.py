@@ -61,12 +61,32 @@ class Host(Protocol):
         """Tell by the content of the first records whether this host wrote the file."""
         ...
 
+    def stamp(self, path: Path) -> tuple[int, int] | None:
+        """Return size and time of the last change (ns) of a transcript, None if it is gone."""
+        ...
+
+    def sessions(self, path: Path) -> Iterator[Path]:
+        """Yield the transcripts in a file: itself, or one path for each session of a file of many."""
+        ...
+
     def read(self, path: Path, position: Position | None = None) -> Transcript:
         """Open a transcript, behind `position` if the bytes before it are unchanged.
 
         Raises NoSuchFile or UnreadableFile.
         """
         ...
+
+
+class Files:
+    """What hosts share whose transcripts are files, one a session."""
+
+    def stamp(self, path: Path) -> tuple[int, int] | None:
+        """Return size and time of the last change (ns) of a transcript, None if it is gone."""
+        return file_stamp(path)
+
+    def sessions(self, path: Path) -> Iterator[Path]:
+        """Yield the file itself."""
+        yield path
 
 
 @runtime_checkable
@@ -90,6 +110,15 @@ class Live(Protocol):
     def setup(self, where: Where) -> list[Edit]:
         """Say what an install changes: hooks, the MCP server, skills. Pure: nothing is touched."""
         ...
+
+
+def file_stamp(path: Path) -> tuple[int, int] | None:
+    """Return size and time of the last change (ns) of a plain file, None if it is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def host_named(name: str) -> Host | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
 from lamina.hosts import claude_setup
-from lamina.hosts.base import check_readable, walk
+from lamina.hosts.base import Files, check_readable, walk
 from lamina.hosts.jsonlines import Json, Lines, Record, head
 from lamina.hosts.reading import (
     CALL_LIMIT,
@@ -73,7 +73,7 @@ _OPEN_CALLS = 64
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-class ClaudeCode:
+class ClaudeCode(Files):
     """Claude Code's adapter."""
 
     name = NAME

@@ -17,7 +17,7 @@ from typing import Any
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
 from lamina.hosts import codex_setup
-from lamina.hosts.base import check_readable, walk
+from lamina.hosts.base import Files, check_readable, walk
 from lamina.hosts.codex_calls import arguments_of, failure_of, outcome_of, paths_of
 from lamina.hosts.jsonlines import Json, Lines, Record, head
 from lamina.hosts.reading import (
@@ -92,7 +92,7 @@ def _is_idle(raw: bytes) -> bool:
     return well and b'"type":"CommandExecution"' in raw
 
 
-class Codex:
+class Codex(Files):
     """Codex's adapter."""
 
     name = NAME

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
-from lamina.hosts.base import check_readable, walk
+from lamina.hosts.base import Files, check_readable, walk
 from lamina.hosts.dialect import Dialect
 from lamina.hosts.jsonlines import Json, Lines, Record, head
 from lamina.hosts.reading import (
@@ -59,7 +59,7 @@ _HEAD_RECORDS = 40
 _OPEN_CALLS = 64
 
 
-class Copilot:
+class Copilot(Files):
     """Copilot CLI's adapter."""
 
     name = NAME
@@ -150,8 +150,7 @@ def _hooks_file(where: Where) -> str:
 
 
 def _advice(where: Where) -> Iterator[str]:
-    if where.project is None:
-        yield "Copilot reads hooks when a session starts: resume the sessions that are open now."
+    if where.project is None:  # the person's own hooks run in every folder
         return
     yield (
         "Copilot runs a project's hooks and MCP server only in a folder that you trust: "

@@ -33,7 +33,8 @@ Json = dict[str, Any]
 Resolve = Callable[[Session], Workspace]
 SKIPPED = ("trivial", "thin", "subagent", "known", "own", "empty", "off", "nothing", "waiting")
 _DEPTH = 16  # folders below a given one
-_SUFFIXES = (".jsonl", ".json")
+_OF_MANY = (".db",)
+_SUFFIXES = (".jsonl", ".json", ".zstd", *_OF_MANY)
 _EARLY = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -185,7 +186,7 @@ def check(paths: Sequence[Path], host: str | None, *, transcript: bool = False) 
     """Raise what an import or (with `transcript`) a capture would raise, before anything is made."""
     if host is not None:
         _named(host)
-    if len(paths) == 1 and not paths[0].expanduser().exists():
+    if len(paths) == 1 and not _is_there(paths[0].expanduser().absolute()):
         raise errors.NoSuchFile(f"{paths[0].expanduser().absolute()} does not exist", "check the path")
     if transcript:
         for path in paths:
@@ -273,14 +274,14 @@ def _parents(store: Store, session: Session, source: Source) -> list[Source]:
     mark = watermarks.load(store, session.host, session.parent)
     paths = [Path(read.path) for read in mark.files] if mark else []
     paths = paths or [source.path.with_name(f"{session.parent}{source.path.suffix}")]
-    return [Source(path, source.host) for path in paths if path.is_file() and path != source.path]
+    return [Source(path, source.host) for path in paths if path != source.path and source.host.stamp(path)]
 
 
 def _siblings(store: Store, session: Session, source: Source) -> list[Source]:
     """Give the session's files that were read before and are still there, and this one."""
     mark = watermarks.load(store, session.host, session.id)
     known = [Path(read.path) for read in mark.files] if mark else []
-    paths = [path for path in known if path != source.path and path.is_file()]
+    paths = [path for path in known if path != source.path and source.host.stamp(path)]
     at = known.index(source.path) if source.path in known else len(paths)
     return [Source(path, source.host) for path in [*paths[:at], source.path, *paths[at:]]]
 
@@ -321,13 +322,27 @@ def _given(paths: Sequence[Path], damaged: list[Damage]) -> Iterator[tuple[Path,
         if path.is_dir():
             for file in walk(path, depth=_DEPTH):
                 if file.suffix.lower() in _SUFFIXES:
-                    yield file, None
-        elif path.exists():
-            yield path, None
+                    yield from _sessions(file)
+        elif _is_there(path):
+            yield from _sessions(path)
         elif len(paths) == 1:
             raise errors.NoSuchFile(f"{path} does not exist", "check the path")
         else:
             damaged.append(Damage(shown_path(path), 0, "does not exist"))
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether there is something at a path, be it a session within a file of many."""
+    return path.exists() or any(host.stamp(path) for host in map(host_named, HOSTS) if host is not None)
+
+
+def _sessions(path: Path) -> Iterator[tuple[Path, Host | None]]:
+    """Yield the transcripts in a file: itself, its host told later; of a database each session with its host."""
+    host = detect(path) if path.suffix.lower() in _OF_MANY else None
+    if host is None:
+        yield path, None
+    else:
+        yield from ((each, host) for each in host.sessions(path))
 
 
 def _source(path: Path, name: str | None) -> Source:
@@ -354,7 +369,8 @@ def _groups(
     groups: dict[tuple[str, str], _Group] = {}
     for path, host in found:
         known = read.get(shown_path(path))
-        unchanged = known is not None and is_same(known[1], known[2], path)
+        reader = host or (host_named(known[0].host) if known else None)
+        unchanged = known is not None and reader is not None and is_same(*known[1:], Source(path, reader))
         try:
             if known is not None and unchanged:
                 session, source = _remembered(known[0], path, host)

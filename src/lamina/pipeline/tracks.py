@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from lamina.errors import LaminaError
 from lamina.formats.dates import parse_time
 from lamina.formats.event import Damage, Event, Position, Session
-from lamina.hosts.base import Host, Transcript
+from lamina.hosts.base import Host, Transcript, host_named
 from lamina.hosts.jsonlines import is_unchanged
 from lamina.pipeline.redact import redact
 from lamina.store.files import parse_json
@@ -88,13 +88,15 @@ def shown_path(path: Path) -> str:
     return redact(str(path)).text
 
 
-def is_same(read: Read, mtime: int, path: Path) -> bool:
-    """Say whether a file has not changed since it was read, going by size and time alone."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return False
-    return stat.st_size == read.size and stat.st_mtime_ns == mtime
+def is_same(read: Read, mtime: int, source: Source) -> bool:
+    """Say whether a transcript has not changed since it was read, going by size and time alone."""
+    return source.host.stamp(source.path) == (read.size, mtime)
+
+
+def is_here(host: str, path: str) -> bool:
+    """Say whether a transcript that was read is still on this machine."""
+    adapter = host_named(host)
+    return adapter is not None and adapter.stamp(Path(path)) is not None
 
 
 @dataclass
@@ -134,28 +136,26 @@ class Reader:
     def pass_over(self) -> None:
         """Note that the files were seen, without reading them any further."""
         for source in self.sources:
-            place = self._place(source.path)
-            try:
-                stat = source.path.stat()
-            except OSError:
-                continue
-            self._reads[place] = replace(self._reads[place], size=stat.st_size)
-            self._mtimes[place] = stat.st_mtime_ns
+            place = self._place(source)
+            stamp = source.host.stamp(source.path)
+            if stamp is not None:
+                self._reads[place] = replace(self._reads[place], size=stamp[0])
+                self._mtimes[place] = stamp[1]
 
     def _file(self, source: Source) -> Iterator[Event]:
-        place = self._place(source.path)
+        place = self._place(source)
         read = self._reads[place]
-        if is_same(read, self._mtimes[place], source.path):
+        if is_same(read, self._mtimes[place], source):
             return
+        stamp = source.host.stamp(source.path) or (-1, 0)
         try:
-            stat = source.path.stat()
             transcript = source.host.read(source.path, read.position if read.position.offset else None)
             yield from self._new(transcript, source, place)
         except (LaminaError, OSError) as problem:
             self._damage(Damage(str(source.path), 0, str(problem)))
             return
-        self._reads[place] = Read(shown_path(source.path), stat.st_size, transcript.position)
-        self._mtimes[place] = stat.st_mtime_ns
+        self._reads[place] = Read(shown_path(source.path), stamp[0], transcript.position)
+        self._mtimes[place] = stamp[1]
 
     def _new(self, transcript: Transcript, source: Source, place: int) -> Iterator[Event]:
         read, begin = self._reads[place].position, transcript.position
@@ -176,14 +176,15 @@ class Reader:
             self._stretch(Stretch(place, begin.line, end, begin.line + shift))
             self._last = max(self._last, end - 1 + shift)
 
-    def _place(self, path: Path) -> int:
+    def _place(self, source: Source) -> int:
         """Give the file's number, a new one for a new file; a file that was moved keeps its own."""
-        shown = shown_path(path)
+        shown = shown_path(source.path)
         for index, read in enumerate(self._reads):
             if read.path == shown:
                 return index
         for index, read in enumerate(self._reads):
-            if not Path(read.path).exists() and is_unchanged(path, read.position):
+            gone = source.host.stamp(Path(read.path)) is None
+            if gone and is_unchanged(source.path, read.position):
                 self._reads[index] = replace(read, path=shown)
                 return index
         self._reads.append(Read(shown, -1, Position()))

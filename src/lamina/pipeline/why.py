@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lamina.formats.note import note_name, parse_note
 from lamina.formats.source import DigestRef, GitRef, RecordRef, Ref, SessionRef
-from lamina.pipeline.tracks import locate
+from lamina.pipeline.tracks import is_here, locate
 from lamina.store import git, watermarks
 from lamina.store.registry import Registry
 
@@ -107,10 +107,10 @@ def _session(store: Store, ref: SessionRef) -> Link:
         return link
     first = locate(mark, ref.first or 0)
     if first is None:
-        here = [read.path for read in mark.files if Path(read.path).is_file()]
+        here = [read.path for read in mark.files if is_here(mark.host, read.path)]
         return link | ({"state": "here", "file": here[0]} if here else {"state": "gone"})
     link["file"] = first[0]
-    link["state"] = "here" if Path(first[0]).is_file() else "gone"
+    link["state"] = "here" if is_here(mark.host, first[0]) else "gone"
     if ref.first is not None:
         last = locate(mark, ref.first if ref.last is None else ref.last)
         link["lines"] = _span(first[1], last[1] if last and last[0] == first[0] else first[1])
