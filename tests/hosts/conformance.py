@@ -58,6 +58,10 @@ class HostConformance(ABC):
     """Inherit, and fill in the adapter and the two ways to write its transcripts."""
 
     host: Host
+    branch = "main"
+    """What the transcript tells of the branch; "" for a host that does not note it."""
+    notes_start = True
+    """Whether the transcript holds what a hook gave at the start of the session."""
 
     @abstractmethod
     def render(self, turns: list[Turn], session: str = "") -> str:
@@ -116,7 +120,7 @@ class HostConformance(ABC):
         assert session.id
         assert session.cwd == CWD
         assert session.path == str(path)
-        assert session.branch == "main"
+        assert session.branch == self.branch
         assert session.started is not None
         assert abs(session.started - STARTED) < timedelta(minutes=2)
         assert not session.subagent
@@ -159,7 +163,8 @@ class HostConformance(ABC):
             assert (event.kind == Kind.USER) == (event.author == Author.PERSON)
             if event.kind in {Kind.META, Kind.COMPACTION}:
                 assert event.author == Author.HOST
-        assert any("memory card" in event.text for event in self.events(path) if event.kind == Kind.META)
+        injected = [event.text for event in self.events(path) if event.kind == Kind.META]
+        assert any("memory card" in text for text in injected) == self.notes_start
 
     def test_compaction_summary_is_the_hosts(self, path: Path) -> None:
         summary = "1. Primary Request: the user wants X.\n" * 50

@@ -103,6 +103,19 @@ def test_a_changed_card_is_shown_again_with_a_prompt_after_half_an_hour(machine:
     assert "Tuesdays" in shown
 
 
+def test_a_host_that_takes_no_context_at_the_start_gets_the_card_with_each_sessions_first_prompt(
+    machine: Machine,
+) -> None:
+    remember(machine)
+    for source in ("startup", "resume"):
+        started = machine.hook("SessionStart", machine.payload(source=source), host="gemini")
+        assert started.stdout == b""
+        machine.settle()
+        first = machine.hook("BeforeAgent", machine.payload(prompt="hello"), host="gemini")
+        assert "retries three times" in machine.context(first)
+        assert machine.hook("BeforeAgent", machine.payload(prompt="more"), host="gemini").stdout == b""
+
+
 def age(machine: Machine, seconds: float) -> None:
     """Make as if the card of every session had been shown so long ago."""
     for path in (machine.state / "hooked").iterdir():

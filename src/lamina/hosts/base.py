@@ -17,6 +17,8 @@ from lamina.hosts.setup import Edit, Where
 HOSTS: Mapping[str, str] = {
     "claude-code": "lamina.hosts.claude_code",
     "codex": "lamina.hosts.codex",
+    "gemini": "lamina.hosts.gemini",
+    "qwen": "lamina.hosts.qwen",
     "copilot": "lamina.hosts.copilot",
 }
 #: The same for hosts that have hooks, but whose transcripts are not read.

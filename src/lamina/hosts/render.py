@@ -1,9 +1,9 @@
 """Render plain sessions as the transcripts that the hosts would have left.
 
 For examples, tests and measurements. Every record has the envelope of the real program
-(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0); the records that repeat the whole prompt (request blobs, prompt
-snapshots, base instructions) are left out or short, since they hold no words of the
-conversation. The same arguments give the same bytes: ids are hashes, and time passes with the
+(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0, Gemini CLI 0.61, Qwen Code 0.24); the records that repeat
+the whole prompt (request blobs, prompt snapshots, base instructions) are left out or short, since they
+hold no words of the conversation. The same arguments give the same bytes: ids are hashes, and time passes with the
 length of what is said.
 """
 
@@ -15,6 +15,8 @@ from datetime import datetime
 from lamina.hosts.claude_tape import ClaudeTape
 from lamina.hosts.codex_tape import CodexTape, Origin
 from lamina.hosts.copilot_tape import CopilotTape
+from lamina.hosts.gemini_tape import GeminiTape
+from lamina.hosts.qwen_tape import QwenTape
 from lamina.hosts.tape import Compacted, Injected, Pause, Said, Tape, Tool, Turn, session_uuid
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "render_claude",
     "render_codex",
     "render_copilot",
+    "render_gemini",
+    "render_qwen",
     "session_uuid",
 ]
 
@@ -81,3 +85,30 @@ def render_copilot(
         copilot.write(turn)
     copilot.end_turn()
     return copilot.tape.text()
+
+
+def render_gemini(
+    session_id: str, turns: Iterable[Turn], *, cwd: str, started: datetime, parent: str = ""
+) -> str:
+    """Render a session as Gemini CLI's JSON Lines; with `parent`, as the file of a subagent of it."""
+    gemini = GeminiTape(Tape(session_id, started), session_id, cwd, parent)
+    gemini.begin()
+    for turn in turns:
+        gemini.write(turn)
+    return gemini.tape.text()
+
+
+def render_qwen(
+    session_id: str,
+    turns: Iterable[Turn],
+    *,
+    cwd: str,
+    started: datetime,
+    branch: str = "main",
+    agent: str = "",
+) -> str:
+    """Render a session as Qwen Code's JSON Lines; with `agent`, as the file of that subagent of it."""
+    qwen = QwenTape(Tape(f"{session_id}{agent}", started), session_id, cwd, branch, agent)
+    for turn in turns:
+        qwen.write(turn)
+    return qwen.tape.text()

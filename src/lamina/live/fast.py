@@ -202,6 +202,10 @@ def on_start(call: Call) -> str:
     if call.in_subagent:
         return call.context(NOTE)
     call.spool("start")
+    if "start" not in call.dialect["takes"]:  # the card comes with the next prompt
+        call.keep({name: value for name, value in call.recall().items() if name != "shown"})
+        call.work()
+        return ""
     card = call.card(make=True)
     call.work()
     return _shown(call, card, call.recall())
