@@ -150,7 +150,7 @@ class Inside(Talk):
         from lamina.interfaces.mcp.wire import Wire
 
         super().__init__()
-        source, self._in = os.pipe()
+        self._source, self._in = os.pipe()
         out, self._sink = os.pipe()
         self._out = os.fdopen(out, "rb")
         meta = {"cwd": str(cwd)}
@@ -159,8 +159,9 @@ class Inside(Talk):
         def serve(front):
             return Bridge(front, profile=profile, root=str(root), workspace=None).feed
 
-        self.front = Front(Wire(source, self._sink), answers(profile), serve)
-        threading.Thread(target=self._hear, args=(self._out,), daemon=True).start()
+        self.front = Front(Wire(self._source, self._sink), answers(profile), serve)
+        self.ear = threading.Thread(target=self._hear, args=(self._out,), daemon=True)
+        self.ear.start()
         self.thread = threading.Thread(target=self.front.run, daemon=True)
         self.thread.start()
 
@@ -173,3 +174,6 @@ class Inside(Talk):
         os.close(self._in)
         self.thread.join(15)
         os.close(self._sink)
+        self.ear.join(15)
+        self._out.close()
+        os.close(self._source)

@@ -76,8 +76,7 @@ def test_five_thousand_calls_of_nonsense(tmp_path, project, monkeypatch, capfd):
             said = json.dumps(inside.answer(each["id"], within_s=60))
             if "Traceback" in said or "unexpected " in said or "fault of Lamina" in said:
                 faults.append((each, said))
-    faults = [f for f in faults if "attribute 'history'" not in f[1]]
-    assert not faults, [str(f)[:600] for f in faults[:6]]
+    assert not faults, [str(each)[:600] for each in faults[:3]]
     inside.ask(call("new", "memory_remember", text="The lighthouse was painted red"))
     assert "painted red" in text(inside.ask(call("end", "memory_search", query="lighthouse")))
     inside.close()

@@ -90,7 +90,7 @@ BAD = {
     ],
     "memory_decision": [{"decision": "x"}, {"decision": "", "rationale": ""}],
     "memory_codebase": [{"topic": "x"}, {"topic": "", "text": "x"}],
-    "memory_working": [{"section": "Task"}, {"section": "Mood", "content": "x"}],
+    "memory_working": [{"section": "Task"}, {"content": "x"}],
     "memory_state": [{"section": "x"}, {"content": "x"}, {"section": "", "content": "x"}],
     "memory_forget": [{}, {"id": "harbor-sem-9999"}, {"id": "../../etc/passwd"}, {"id": ""}],
     "memory_workspaces": [{"all": True}],
@@ -368,3 +368,14 @@ def test_sync_commits_and_says_that_nothing_was_sent(tmp_path, project):
         assert "Nothing was sent to https://git.example.org/me/memory.git" in told
         assert f"git -C {tmp_path}/.lamina push https://git.example.org/me/memory.git HEAD:main" in told
         assert "nothing to commit" in text(server.ask(call(3, "memory_sync")))
+
+
+def test_sync_tells_no_password(tmp_path, project):
+    word = "hunter2" + "x" * 9
+    with Server(
+        tmp_path, cwd=project, LAMINA_GIT_REMOTE=f"https://me:{word}@git.example.org/memory.git"
+    ) as server:
+        server.shake_hands()
+        server.ask(call(1, "memory_remember", text="The port is 8081"))
+        assert "Nothing was sent to" in text(server.ask(call(2, "memory_sync")))
+        assert not any(word.encode() in line for line in server.raw)

@@ -143,8 +143,12 @@ def associate(memory: Memory, given: Given) -> Answer:
 
 
 def sync(memory: Memory, given: Given) -> Answer:  # noqa: ARG001 - it takes none
-    """Commit what waits."""
-    return answer.of_sync(memory.sync())
+    """Commit what waits; a password in the remote's URL is not told."""
+    from lamina.pipeline.redact import redact
+
+    done = memory.sync()
+    clean = {name: redact(value).text for name, value in done.items() if isinstance(value, str)}
+    return answer.of_sync(done | clean | {"committed": done["committed"]})
 
 
 def consolidate(memory: Memory, given: Given) -> Answer:
