@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def same(name: Path, one: bytes | None, other: bytes | None) -> bool:
         return one == other
     try:
         if name.suffix == ".toml":
-            return tomltext.find(one.decode(), ()) == tomltext.find(other.decode(), ())
+            return bool(tomltext.find(one.decode(), ()) == tomltext.find(other.decode(), ()))
         return name.suffix in (".json", ".jsonc") and jsontext.find(one.decode(), ()) == jsontext.find(
             other.decode(), ()
         )
@@ -96,24 +96,27 @@ def _take(text: str, edits: Sequence[InFile], base: str) -> str:
                 text = _take_member(text, edit, base)
             case JsonItem():
                 text = _take_items(text, edit, base)
-            case TomlTable(_, at):
-                before = tomltext.find(base, at)
-                text = tomltext.take(text, at)
-                text = (
-                    tomltext.put(text, at, before)
-                    if isinstance(before, dict) and not is_own(before)
-                    else text
-                )
+            case TomlTable():
+                text = _take_table(text, edit, base)
             case YamlItem(_, name) if not yamltext.find(base, name):
                 text = yamltext.take(text, name)
     return text
+
+
+def _take_table(text: str, edit: TomlTable, base: str) -> str:
+    before, now = tomltext.find(base, edit.at), tomltext.find(text, edit.at)
+    if not is_own(now) and now != edit.value:
+        return text  # a person has named something of their own like it
+    text = tomltext.take(text, edit.at)
+    theirs = isinstance(before, dict) and not is_own(before)
+    return tomltext.put(text, edit.at, before) if theirs else text
 
 
 def _take_member(text: str, edit: JsonMember, base: str) -> str:
     at, before = edit.at, jsontext.find(base, edit.at)
     if jsontext.has(base, at) and not is_own(before):
         return text if jsontext.find(text, at) == before else jsontext.put_member(text, at, before)
-    named = any("lamina" in key for key in at)
+    named = any("lamina" in key for key in at) and not isinstance(edit.value, dict)
     return jsontext.take_members(text, at, lambda value: named or value == edit.value or is_own(value), base)
 
 
@@ -124,17 +127,21 @@ def _take_items(text: str, edit: JsonItem, base: str) -> str:
     for name in names:
         at = (*holder, name)
         known = edit.value if name == edit.at[-1] else None
-        text = jsontext.take_items(text, at, lambda value, known=known: _is_ours(value, known), base)
+        text = jsontext.take_items(text, at, _ours(known), base)
         text = jsontext.take_items(text, (*at, jsontext.EACH, "hooks"), is_own, base)
     return text
 
 
-def _is_ours(value: Any, known: Any) -> bool:
-    """Tell an item that is ours as a whole; a person may have put a hook of their own beside one of ours."""
-    hooks = value.get("hooks") if isinstance(value, dict) else None
-    if isinstance(hooks, list):
-        return bool(hooks) and all(map(is_own, hooks))
-    return value == known or is_own(value)
+def _ours(known: Any) -> Callable[[Any], bool]:
+    """Tell items that are ours as a whole; a person may have put a hook of their own beside one of ours."""
+
+    def mine(value: Any) -> bool:
+        hooks = value.get("hooks") if isinstance(value, dict) else None
+        if isinstance(hooks, list):
+            return bool(hooks) and all(map(is_own, hooks))
+        return bool(value == known) or is_own(value)
+
+    return mine
 
 
 def _is_empty(text: str, edits: Sequence[InFile]) -> bool:
@@ -143,10 +150,10 @@ def _is_empty(text: str, edits: Sequence[InFile]) -> bool:
     return not text.strip("\ufeff \t\r\n")
 
 
-def _edited(name: Path, data: bytes | None, change: Any) -> bytes:
+def _edited(name: Path, data: bytes | None, change: Callable[[str], str]) -> bytes:
     text = _decoded(name, data or b"")
     try:
-        done: str = change(text)
+        done = change(text)
     except NotJson as problem:
         raise _refused(f"{name}:{problem.line}: not JSON ({str(problem).partition(': ')[2]})") from None
     except jsontext.WrongShape as problem:

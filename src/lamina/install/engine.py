@@ -130,7 +130,9 @@ def uninstall(
         places = [*reversed(dict.fromkeys([None, *known]))] if everywhere else [project]
         return [_remove(site, host, known.get(place), place, dry_run=dry_run) for place in places]
 
-    return attempt() if dry_run else _guarded(site, attempt)
+    if dry_run or not site.root.exists():  # without a store nobody else is at work, and none is made
+        return attempt()
+    return _guarded(site, attempt)
 
 
 def _remove(site: Site, host: Live, before: Record | None, project: Path | None, *, dry_run: bool) -> Done:
@@ -252,8 +254,5 @@ def _guarded(site: Site, attempt: Callable[[], T]) -> T:
 
 @contextlib.contextmanager
 def _locked(root: Path) -> Iterator[None]:
-    if not root.exists():  # nothing to install into; an uninstall makes no store
-        yield
-        return
     with lock(Layout(root).lock("install"), timeout_s=_WAIT_S):
         yield

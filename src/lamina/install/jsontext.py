@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from lamina.install.jsontree import Child, Node, NotJson, is_blank, parse, tail
+from lamina.install.jsontree import Child, Node, NotJson, ends_in_line_comment, is_blank, parse, tail
 
 Path = Sequence[str]
 EACH = "\0"
@@ -103,13 +103,15 @@ def _take(text: str, at: Path, mine: Callable[[Child], bool], base: str) -> str:
 def _emptied(text: str, at: Path, start: int, base: str) -> str:
     """Take away a container that our last part left empty, or give it the look that it had."""
     node = next(node for node in _all(parse(text), at) if node.start == start)
-    if text[node.start + 1 : node.end - 1].strip():
-        return text  # a comment stands in it
     before = _node(base, at)
-    if not at or before is not None:
-        same = before is not None and before.kind == node.kind and not before.children
-        look = base[before.start : before.end] if before and same else text[node.start] + text[node.end - 1]
+    look = base[before.start : before.end] if before and not before.children else ""
+    own = text[node.start : node.end]
+    if "".join(look.split()) == "".join(own.split()):
         return text[: node.start] + look + text[node.end :]
+    if own[1:-1].strip():
+        return text  # a comment stands in it
+    if not at or before is not None:
+        return text[: node.start] + own[0] + own[-1] + text[node.end :]
     for holder in _all(parse(text), at[:-1]):
         for number, child in enumerate(holder.children):
             if child.node.start == start:
@@ -123,6 +125,9 @@ def _without(text: str, holder: Node, number: int) -> str:
     before = holder.children[number - 1] if number else None
     lead_from = before.comma + 1 if before else holder.start + 1
     lead = tail(text, lead_from, child.start)
+    following = holder.children[number + 1 : number + 2]
+    if before is None and following and not text[child.comma + 1 : following[0].start].strip():
+        return text[: child.start] + text[following[0].start :]
     if child.comma >= 0:
         return text[:lead] + text[child.comma + 1 :]
     if before is None:
@@ -140,7 +145,7 @@ def _append(text: str, holder: Node, key: str | None, value: Any) -> str:
     behind = last.comma + 1 if comma else last.node.end
     end = tail(text, behind, holder.end - 1)
     if not _has_lines(text, holder):
-        part = style.comma[1:] + named + _inline(value, style)
+        part = _break(text, behind, end, style) + style.comma[1:] + named + _inline(value, style)
     else:
         indent = _indent(text, last.start)
         part = style.eol + indent + named + _lines(value, style, indent)
@@ -152,11 +157,17 @@ def _first(text: str, holder: Node, named: str, value: Any, style: Style) -> str
     """Fill an empty container; a comment in it stays."""
     end = tail(text, holder.start + 1, holder.end - 1)
     if not style.many_lines:
-        return text[:end] + named + _inline(value, style) + text[holder.end - 1 :]
+        part = _break(text, holder.start + 1, end, style) + named + _inline(value, style)
+        return text[:end] + part + text[end:]
     outer = _indent(text, holder.start)
     inner = outer + style.unit
     part = style.eol + inner + named + _lines(value, style, inner) + style.eol + outer
     return text[:end] + part + text[holder.end - 1 :]
+
+
+def _break(text: str, start: int, end: int, style: Style) -> str:
+    """Return the line break without which a comment would swallow what comes behind it."""
+    return style.eol if ends_in_line_comment(text, start, end) else ""
 
 
 def _shown(text: str, start: int, value: Any) -> str:

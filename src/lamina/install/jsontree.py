@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-_SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
+_PARTS = re.compile(r"[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _DEEPEST = 100
 
 
@@ -72,15 +73,20 @@ def is_blank(text: str) -> bool:
 
 def tail(text: str, start: int, end: int) -> int:
     """Return where the last word or comment before `end` ends, at least `start`."""
-    last, place = start, start
-    while place < end:
-        found = re.compile(r"[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/", re.DOTALL).match(text, place)
-        if found is None:
-            return end
-        place = found.end()
-        if not found.group().isspace():
-            last = place
-    return last
+    comments = [found for found in _between(text, start, end) if not found.isspace()]
+    if not comments:
+        return start
+    return text.rindex(comments[-1], start, end) + len(comments[-1])
+
+
+def ends_in_line_comment(text: str, start: int, end: int) -> bool:
+    """Tell whether the last comment between two words goes to the end of its line."""
+    comments = [found for found in _between(text, start, end) if not found.isspace()]
+    return bool(comments) and comments[-1].startswith("//")
+
+
+def _between(text: str, start: int, end: int) -> list[str]:
+    return _PARTS.findall(text, start, end)
 
 
 class _Reader:

@@ -10,6 +10,9 @@ from typing import Any
 from lamina.install.jsontext import WrongShape
 
 _HEADER = re.compile(r"(?m)^[ \t]*\[\[?[^\n]*$")
+_TEXTS = re.compile(
+    r"""(\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5})|#[^\n]*|"(?:\\.|[^"\\\n])*"|'[^'\n]*'""", re.DOTALL
+)
 _PART = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([\w-]+))\s*(\.|$)""")
 
 
@@ -54,7 +57,7 @@ def _gap(text: str) -> str:
 
 def _without_lines(text: str, at: Sequence[str]) -> str:
     """Leave out the lines from our headers up to the next one, and the blank line before each."""
-    starts = [found.start() for found in _HEADER.finditer(text)]
+    starts = [found.start() for found in _HEADER.finditer(_masked(text))]
     kept, place = "", 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
         name = _name(text[start:].split("\n", 1)[0])
@@ -76,6 +79,11 @@ def _body_end(text: str, start: int, end: int) -> int:
     rest = text[start + size : end]
     blank = re.match(r"[ \t]*\r?\n", rest)
     return start + size + (blank.end() if blank else 0)
+
+
+def _masked(text: str) -> str:
+    """Return the text, as long as it is, without what looks like a line in a text of several lines."""
+    return _TEXTS.sub(lambda found: "x" * len(found[0]) if found[1] else found[0], text)
 
 
 def _name(line: str) -> list[str]:
@@ -116,7 +124,7 @@ def _read(text: str) -> dict[str, Any]:
 
 def _is(text: str, wanted: Mapping[str, Any]) -> bool:
     try:
-        return _pruned(_read(text)) == _pruned(wanted)
+        return bool(_pruned(_read(text)) == _pruned(wanted))
     except tomllib.TOMLDecodeError:
         return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lamina.install.jsontext import WrongShape
@@ -13,15 +13,11 @@ def put(text: str, name: str, value: Mapping[str, Any]) -> str:
     """Append an item whose `id` is `name`. Raises ValueError (no YAML) and WrongShape."""
     root = _root(text)
     item = {"id": name, **value}
-    if root is None:
-        added = text + _break(text) + _block(item, "", _eol(text))
-    elif root.flow_style:
-        added = _into_flow(text, root, item)
-    else:
-        added = _behind(text, root, item)
-    if _shape(_root(added)) != [*_shape(root), _shape_of(item)]:
-        raise WrongShape("an item can't be appended to the list")
-    return added
+    wanted = [*_shape(root), _shape_of(item)]
+    for added in _ways(text, root, item):
+        if _is(added, wanted):
+            return added
+    raise WrongShape("an item can't be appended to the list")
 
 
 def take(text: str, name: str) -> str:
@@ -33,8 +29,7 @@ def take(text: str, name: str) -> str:
         if root is None or not numbers:
             return text
         rest = _flow_without(text, root, numbers[-1]) if root.flow_style else _cut(text, root, numbers[-1])
-        expected = [shape for number, shape in enumerate(_shape(root)) if number != numbers[-1]]
-        if _shape(_root(rest)) != expected:
+        if not _is(rest, [shape for number, shape in enumerate(_shape(root)) if number != numbers[-1]]):
             raise WrongShape(f"the item {name} can't be taken out of the list")
         text = rest
 
@@ -43,6 +38,24 @@ def find(text: str, name: str) -> bool:
     """Tell whether an item has this `id`. Raises ValueError (no YAML) and WrongShape."""
     root = _root(text)
     return root is not None and any(_id(item) == name for item in root.value)
+
+
+def _ways(text: str, root: Any, item: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts with the item in them, the one that keeps comments at the end first."""
+    if root is None:
+        yield text + _break(text) + _block(item, "", _eol(text))
+    elif root.flow_style:
+        yield _into_flow(text, root, item)
+    else:
+        yield _behind(text, root, item, _last(text, root))
+        yield _behind(text, root, item, root.end_mark.index - 1)  # what looks like a comment may be text
+
+
+def _is(text: str, wanted: list[Any]) -> bool:
+    try:
+        return _shape(_root(text)) == wanted
+    except (ValueError, WrongShape):
+        return False
 
 
 def _root(text: str) -> Any:
@@ -91,10 +104,10 @@ def _block(item: Mapping[str, Any], indent: str, eol: str) -> str:
     return "".join(f"{indent}{line}{eol}" for line in told.splitlines())
 
 
-def _behind(text: str, root: Any, item: Mapping[str, Any]) -> str:
+def _behind(text: str, root: Any, item: Mapping[str, Any], last: int) -> str:
     """Append behind the last item of a list in block style, before an end mark or comments."""
     skip = 1 if text.startswith("\ufeff") else 0
-    end = _line_end(text, _last(text, root) + skip)
+    end = _line_end(text, last + skip)
     head, rest = text[:end], text[end:]
     return head + _break(head) + _block(item, " " * root.start_mark.column, _eol(text)) + rest
 
@@ -143,9 +156,10 @@ def _into_flow(text: str, root: Any, item: Mapping[str, Any]) -> str:
     skip = 1 if text.startswith("\ufeff") else 0
     closer = root.end_mark.index + skip - 1
     inner = text[root.start_mark.index + skip + 1 : closer].rstrip()
-    comma = ", " if root.value and not inner.endswith(",") else ""
+    trailing = inner.endswith(",")
+    comma = ", " if root.value and not trailing else ""
     end = root.start_mark.index + skip + 1 + len(inner)
-    return text[:end] + comma + json.dumps(item, ensure_ascii=False) + text[end:]
+    return text[:end] + comma + json.dumps(item, ensure_ascii=False) + "," * trailing + text[end:]
 
 
 def _flow_without(text: str, root: Any, number: int) -> str:
@@ -154,6 +168,8 @@ def _flow_without(text: str, root: Any, number: int) -> str:
     start, end = items[number].start_mark.index + skip, items[number].end_mark.index + skip
     if number + 1 < len(items):
         end = items[number + 1].start_mark.index + skip
+    elif text[end:].lstrip().startswith(","):
+        end = text.index(",", end) + 1
     elif number:
         start = items[number - 1].end_mark.index + skip
     return text[:start] + text[end:]
