@@ -121,7 +121,7 @@ class GeminiTape:
         result = [{"functionResponse": {"id": call, "name": name, "response": response}}]
         arguments = {"input": tool.arguments} if isinstance(tool.arguments, str) else dict(tool.arguments)
         status = "error" if tool.failed and not shell else "success"
-        about = {"id": call, "name": name, "args": arguments, "result": result, "status": status}
+        about: Json = {"id": call, "name": name, "args": arguments, "result": result, "status": status}
         about |= {"timestamp": self.tape.wait(1.5 if shell else 0.1), "renderOutputAsMarkdown": False}
         self._line(self.reply | {"toolCalls": [*self.reply.get("toolCalls", []), about]})
         self._line(self._message("user", result))

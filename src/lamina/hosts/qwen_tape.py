@@ -55,7 +55,7 @@ class QwenTape:
 
     def _record(self, kind: str, body: Json, *, seconds: float = 0.02) -> None:
         own = self.tape.uuid()
-        base = {
+        base: Json = {
             "uuid": own,
             "parentUuid": self.parent,
             "sessionId": self.session,

@@ -1,10 +1,10 @@
 """Render plain sessions as the transcripts that the hosts would have left.
 
 For examples, tests and measurements. Every record has the envelope of the real program
-(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0, Gemini CLI 0.61, Qwen Code 0.24); the records that repeat
-the whole prompt (request blobs, prompt snapshots, base instructions) are left out or short, since they
-hold no words of the conversation. The same arguments give the same bytes: ids are hashes, and time passes with the
-length of what is said.
+(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0, Gemini CLI 0.61, Qwen Code 0.24); the records that
+repeat the whole prompt (request blobs, prompt snapshots, base instructions) are left out or short,
+since they hold no words of the conversation. The same arguments give the same bytes: ids are hashes,
+and time passes with the length of what is said.
 """
 
 from __future__ import annotations
