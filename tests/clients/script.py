@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 _CALL = re.compile(r"@@call\s+(\S+)\s+(?=\{)")
+#: A card may tell of an earlier session's prompt.
+_CARD = re.compile(r"<lamina-memory>.*?</lamina-memory>", re.DOTALL)
 _END = re.compile(r"\s*@@")
 _PLAIN = "@@plain@@"
 #: How the hosts ask for the summary of a compaction; nothing is called then.
@@ -70,6 +72,7 @@ class Turn(NamedTuple):
 
 def calls_of(text: str) -> list[tuple[str, dict[str, Any]]] | None:
     """Read a prompt's script: names and arguments; None if it has none."""
+    text = _CARD.sub("", text)
     found = list(_calls(text))
     if not found and '\\"' in text:  # OpenCode quotes a prompt of several words as JSON
         found = list(_calls(_unquoted(text)))

@@ -236,6 +236,7 @@ def test_scripts_that_are_quoted_damaged_or_none() -> None:
     assert calls_of('@@call read {"path": @@ @@call read {"n": 1}@@') == [("read", {"n": 1})]
     assert calls_of("an address: a@@call.example") is None
     assert calls_of("@@plain@@") == []
+    assert calls_of(f"<lamina-memory>\n- asked: {SCRIPT}\n</lamina-memory>\nGo on.") is None
 
 
 def test_an_answer_that_must_fit_a_schema(stub: Stub) -> None:
