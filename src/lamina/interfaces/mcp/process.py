@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina.interfaces.mcp.front import Front
-from lamina.interfaces.mcp.wire import Wire
+from lamina.interfaces.mcp.wire import Wire, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,5 +44,8 @@ def serve(profile: str, *, root: str | None, workspace: str | None) -> NoReturn:
         Front(wire, answers(profile), behind).run()
     except KeyboardInterrupt:
         code = 130
+    except Exception as problem:  # noqa: BLE001 - the edge of the process, which ends without a word otherwise
+        tell(f"ended by {type(problem).__name__}: {problem}")
+        code = 1
     finally:
         os._exit(code)
