@@ -206,7 +206,10 @@ def on_start(call: Call) -> str:
         call.keep({name: value for name, value in call.recall().items() if name != "shown"})
         call.work()
         return ""
-    card = call.card(make=True)
+    card = call.card(make=False)
+    if card is None:
+        call.keep(call.recall() | {"begun": f"{time.time():.0f}"})
+        card = call.card(make=True)
     call.work()
     return _shown(call, card, call.recall())
 
@@ -224,6 +227,8 @@ def on_prompt(call: Call) -> str:
     if not missing and time.time() - number(kept["shown"]) < number(kept.get("interval", CARD_S)):
         call.keep(kept)
         return _nudge(call, kept)
+    if missing and abs(time.time() - number(kept.get("begun", 0))) <= WAIT_S:
+        return _nudge(call, kept)  # Copilot tells the first prompt while the start still makes the card
     card = call.card(make=missing)
     if card is None or (not missing and card.mark == kept.get("card")):
         call.keep(kept | ({"shown": f"{time.time():.0f}"} if card else {}))
