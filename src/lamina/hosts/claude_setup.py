@@ -58,6 +58,19 @@ def setup(where: Where) -> list[Edit]:
     return _settings(where) if where.mode == "settings" else _plugin(where)
 
 
+def traces(where: Where) -> list[Edit]:
+    """Say what Claude Code itself notes of the plugin, for an uninstall to take out."""
+    source = {"installLocation": str(where.assets)}
+    known = folder(where.home, where.env) / "plugins" / "known_marketplaces.json"
+    used = ("pluginUsage", f"{PLUGIN}@{PLUGIN}")
+    return [JsonMember(known, (PLUGIN,), source), JsonMember(_config_file(where), used, 0)]
+
+
+def _config_file(where: Where) -> Path:
+    inside = where.env.get("CLAUDE_CONFIG_DIR")
+    return (Path(inside) if inside else where.home) / ".claude.json"
+
+
 def _settings_file(where: Where) -> Path:
     """Return the settings that are the person's own: those of a project that are not shared with others."""
     if where.project is not None:
@@ -88,8 +101,7 @@ def _settings(where: Where) -> list[Edit]:
 
 def _server_member(where: Where) -> Edit:
     """Name the server; one of a project stands in the user's file, so nobody has to approve it."""
-    inside = where.env.get("CLAUDE_CONFIG_DIR")
-    file = (Path(inside) if inside else where.home) / ".claude.json"
+    file = _config_file(where)
     at = ("mcpServers", SERVER)
     return JsonMember(
         file, at if where.project is None else ("projects", str(where.project), *at), _server(where)

@@ -238,7 +238,11 @@ def other_ways(site: Site, host: Live, mode: str | None, project: Path | None) -
     """Return the edits of the ways that are not wanted; without a mode, of all."""
     ways = [way for way in modes(host) if way != mode]
     found = (host.setup(site.where(host.name, project=project, mode=way)) for way in ways)
-    return [edit for edits in found for edit in edits if not isinstance(edit, Say)]
+    traces: Callable[[Where], list[Edit]] | None = getattr(host, "traces", None)
+    left = (
+        traces(site.where(host.name, project=project)) if traces and mode is None and project is None else []
+    )
+    return [*(edit for edits in found for edit in edits if not isinstance(edit, Say)), *left]
 
 
 def _guarded(site: Site, attempt: Callable[[], T]) -> T:
