@@ -126,6 +126,21 @@ def age(machine: Machine, seconds: float) -> None:
         path.write_text("\n".join(lines))
 
 
+def test_a_host_without_an_event_for_a_compaction_gets_the_card_again(machine: Machine) -> None:
+    """Gemini CLI writes its summary into the transcript and tells nobody."""
+    remember(machine)
+    path = machine.home / "chat.jsonl"
+    path.write_text('{"type": "user", "content": "what is a <state_snapshot> in your prompts?"}\n')
+    prompt = machine.payload(prompt="go on") | {"transcript_path": str(path)}
+    first = machine.hook("BeforeAgent", prompt, host="gemini")
+    assert "retries three times" in machine.context(first)
+    assert machine.hook("BeforeAgent", prompt, host="gemini").stdout == b""
+    with path.open("a") as handle:
+        handle.write('{"$set": {"messages": [{"content": "<state_snapshot>so far</state_snapshot>"}]}}\n')
+    assert machine.hook("BeforeAgent", prompt, host="gemini").stdout == first.stdout
+    assert machine.hook("BeforeAgent", prompt, host="gemini").stdout == b""
+
+
 @pytest.mark.parametrize(
     "prompt",
     ["<task-notification>\n<task-id>a1</task-id>", "<system-reminder>be brief</system-reminder>", "", "   "],

@@ -49,6 +49,8 @@ class Dialect(NamedTuple):
     """How a hook before a tool call keeps it from being made."""
     restarts: bool = True
     """Whether `start` comes again after a compaction; if not, the card is shown at the next prompt."""
+    shortened: str = ""
+    """What a transcript holds once the conversation was shortened, for a host that has no event for it."""
 
     def literal(self) -> dict[str, Any]:
         """Return it as what the hook command reads."""

@@ -55,6 +55,22 @@ def read_text(path: str) -> str:
         os.close(handle)
 
 
+def read_from(path: str, offset: int) -> tuple[bytes, str]:
+    """Read what stands in a file from `offset` on, the last 4 MiB at most, and where its end is, as text."""
+    try:
+        handle = os.open(path, os.O_RDONLY | _PLAIN)
+    except OSError:
+        return b"", str(max(offset, 0))
+    try:
+        end = os.fstat(handle).st_size
+        os.lseek(handle, max(0, offset, end - MAX_TEXT), os.SEEK_SET)
+        return (os.read(handle, MAX_TEXT) if offset >= 0 else b""), str(end)
+    except OSError:
+        return b"", str(max(offset, 0))
+    finally:
+        os.close(handle)
+
+
 def append(path: str, line: bytes) -> None:
     """Append a line to the spool so that none is lost when a worker takes the file away at this moment."""
     for _ in range(_TRIES):

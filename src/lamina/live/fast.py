@@ -12,7 +12,7 @@ import os
 import time
 
 from .cardfile import Card, card_key, key_of, read_card
-from .disk import append, ask, read_input, read_text, replace, start, take, write_output
+from .disk import append, ask, read_from, read_input, read_text, replace, start, take, write_output
 from .payload import folder_of, harmless, is_on, number, path_of, payload_of, quoted
 
 TYPE_CHECKING = False
@@ -162,6 +162,15 @@ class Call:
             text = "\n".join(f"{name} {value}" for name, value in kept.items() if name and value)
             replace(self.record, text)
 
+    def was_shortened(self, kept: dict[str, str]) -> bool:
+        """Tell whether the transcript says so since the last look, for a host that has no event for it."""
+        sign = self.dialect["shortened"]
+        if not sign or not self.transcript:
+            return False
+        before = int(number(kept.get("read", -1)))
+        text, kept["read"] = read_from(self.transcript, before)
+        return before >= 0 and sign.encode() in text
+
     def spool(self, kind: str) -> None:
         """Add the event to the spool."""
         fields = {
@@ -223,7 +232,7 @@ def on_prompt(call: Call) -> str:
     if named and kept.get("prompt") == named:
         return ""  # the same prompt told again
     kept["prompt"] = named
-    missing = "shown" not in kept
+    missing = call.was_shortened(kept) or "shown" not in kept
     if not missing and time.time() - number(kept["shown"]) < number(kept.get("interval", CARD_S)):
         call.keep(kept)
         return _nudge(call, kept)
