@@ -278,6 +278,29 @@ def test_settings_behind_a_link_are_written_through_it(home):
     assert home.snapshot() == before
 
 
+def test_a_link_to_a_file_that_is_not_there_yet(tmp_path):
+    home = Home(tmp_path)
+    (home.path / ".codex").mkdir()
+    (home.path / ".codex/config.toml").symlink_to("../dotfiles/codex/config.toml")
+    before = home.snapshot()
+    home.install("codex")
+    assert "lamina" in (home.path / "dotfiles/codex/config.toml").read_text()
+    home.uninstall("codex")
+    assert home.snapshot() == before
+
+
+def test_a_file_of_megabytes_is_no_trouble(tmp_path):
+    home = Home(tmp_path)
+    projects = {f"/p{number}": {"history": ["x" * 50] * 20} for number in range(1000)}
+    home.write(".claude.json", json.dumps({"projects": projects}, indent=2))
+    before = home.snapshot()
+    start = time.process_time()
+    home.install("claude-code", mode="settings")
+    assert time.process_time() - start < 6
+    home.uninstall("claude-code")
+    assert home.snapshot() == before
+
+
 @pytest.mark.parametrize("text", ["", "\n", "{}", "{ }\n", "\ufeff{\r\n}\r\n", "// only a comment\n"])
 def test_small_files_come_back_as_they_were(home, text):
     home.write(".codex/hooks.json", text.encode())
