@@ -221,7 +221,7 @@ class Reading:
 
     def status(self) -> Json:
         """Return what the store holds, what waits and what is due."""
-        from lamina.memory import models
+        from lamina.memory import chronicle, models
         from lamina.pipeline import status
         from lamina.store.installed import installed
 
@@ -235,6 +235,7 @@ class Reading:
         if not self.exists:
             return status.empty(self.root) | here | {"vectors": self.vectors()}
         facts = status.status(self.store, self._at.clock(), self._at.cadence())
+        facts["due"] += ["history"] if chronicle.is_due(self._at) else []
         return facts | here | {"vectors": self.vectors()}
 
     def vectors(self) -> Json:
