@@ -305,7 +305,7 @@ def _shown(call: Call, card: Card | None, kept: dict[str, str]) -> str:
     """Give the card out and remember that it was."""
     if card is None:
         return ""
-    kept |= {"shown": f"{time.time():.0f}", "card": card.mark, **card.settings}
+    kept |= {"shown": f"{time.time():.0f}", "card": card.mark, "begun": "", **card.settings}
     call.keep(kept)
     return call.context(card.text)
 
