@@ -72,6 +72,19 @@ def present(site: Site) -> list[str]:
     return [name for name in hosts() if live(name).present(site.home, site.env)]
 
 
+def known(site: Site) -> Mapping[str, list_of.Installed]:
+    """Return the hosts that Lamina is installed into, and how."""
+    return list_of.installed(site.root)
+
+
+def top_of(folder: Path) -> Path:
+    """Return the top of the repository that a folder lies in, else the folder."""
+    from lamina.store.repository import find
+
+    found = find(folder)
+    return found.top if found and found.top else folder
+
+
 def live(name: str) -> Live:
     """Return the host of this name. Raises UsageError for none."""
     host = live_named(name)

@@ -199,6 +199,24 @@ class Reading:
         budget = budget or self.settings["card_chars"]
         return card(self.store, self.scope, today=self._at.today, budget=budget, branch=self._at.branch)
 
+    def topics(self) -> Sequence[tuple[str, str, str]]:
+        """Return the topics of this workspace and the global scope: `global` or the key, layer, slug."""
+        from lamina.memory import shelves
+
+        return list(shelves.topics(self._at))
+
+    def topic(self, scope: str, layer: str, slug: str) -> str:
+        """Return the file of one topic; raises NoSuchFile."""
+        from lamina.memory import shelves
+
+        return shelves.topic(self._at, scope, layer, slug)
+
+    def checkpoint_text(self) -> str | None:
+        """Return the checkpoint that stands in this project, None without one."""
+        from lamina.memory import shelves
+
+        return shelves.checkpoint(self._at)
+
     # -- what is going on
 
     def state(self) -> Json:

@@ -337,7 +337,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _sessions(path: Path) -> Iterator[tuple[Path, Host | None]]:
-    """Yield the transcripts in a file: itself, its host told later; of a database each session with its host."""
+    """Yield the transcripts in a file: itself, its host told later; of a database each, with its host."""
     host = detect(path) if path.suffix.lower() in _OF_MANY else None
     if host is None:
         yield path, None

@@ -30,7 +30,7 @@ def serve(profile: str, *, root: str | None, workspace: str | None) -> NoReturn:
     The process ends there and then: no thread that still loads or works is waited for, and every write to the
     store is whole or not there.
     """
-    from lamina.interfaces.mcp.ticking import Ticking
+    from lamina.live.ticking import Ticking
 
     def behind(front: Front) -> Callable[[Json], None]:
         from lamina.interfaces.mcp.bridge import Bridge
@@ -40,7 +40,7 @@ def serve(profile: str, *, root: str | None, workspace: str | None) -> NoReturn:
     code = 0
     try:
         wire = Wire.claim()
-        Ticking(root).start()
+        Ticking(root, tell=tell).start()
         Front(wire, answers(profile), behind).run()
     except KeyboardInterrupt:
         code = 130

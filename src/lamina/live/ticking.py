@@ -8,10 +8,11 @@ import time
 from contextlib import ExitStack
 
 from lamina.errors import LaminaError
-from lamina.interfaces.mcp.wire import tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lamina.memory import Memory
     from lamina.store.locks import Held
 
@@ -27,9 +28,10 @@ class Ticking:
     The lock of the leader is held until the process ends; then another one finds it free.
     """
 
-    def __init__(self, root: str | None, *, every_s: float = EVERY_S) -> None:
+    def __init__(self, root: str | None, *, tell: Callable[[str], None], every_s: float = EVERY_S) -> None:
         self._root = root
         self._every_s = every_s
+        self._tell = tell
         self._stack = ExitStack()
         self._held: Held | None = None
 
@@ -45,9 +47,9 @@ class Ticking:
             try:
                 self.once()
             except LaminaError as problem:
-                tell(f"the tick failed: {problem.message}")
+                self._tell(f"the tick failed: {problem.message}")
             except Exception as problem:  # noqa: BLE001 - the edge of the process
-                tell(f"the tick failed: {type(problem).__name__}: {problem}")
+                self._tell(f"the tick failed: {type(problem).__name__}: {problem}")
             pause = max(self._every_s, (time.thread_time() - began) / SHARE)
 
     def once(self) -> bool:
