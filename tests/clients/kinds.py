@@ -162,7 +162,15 @@ def _gemini_env(seat: Seat) -> dict[str, str]:
 
 
 def _qwen_seed(seat: Seat) -> None:
-    _write(seat.home / ".qwen" / "settings.json", {"$version": 4, **_settings("openai")})
+    # Qwen shortens well below its window, and fails above 23,000 tokens less than that.
+    _write(
+        seat.home / ".qwen" / "settings.json",
+        {
+            "$version": 4,
+            **_settings("openai"),
+            "model": {"generationConfig": {"contextWindowSize": CONTEXT + 30_000}},
+        },
+    )
 
 
 def _qwen_words(prompt: str, session: str) -> list[str]:

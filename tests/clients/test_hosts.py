@@ -39,6 +39,8 @@ TELLS: Mapping[str, bool] = {
 }
 #: What a host can't do, by the test that asks for it, and why.
 CANNOT: Mapping[tuple[str, str], str] = {}
+#: Hosts whose headless sessions end without a word: a short one is captured once it has lain for half an hour.
+SILENT_END = frozenset({"qwen"})
 
 
 class Lived(NamedTuple):
@@ -96,11 +98,16 @@ def lived(host: str, programs: dict[str, Path], tmp_path_factory: pytest.TempPat
             client.lamina("remember", "--layer", "decisions", SEEDED)
             client.install()
             first = client.run(f"{TAUGHT} Say yes.").ok()
+            before = stub.asked()
             client.rest()
+            if host in SILENT_END:
+                an_hour_later(client)
+                client.run("Say no. @@plain@@").ok()
+                client.rest()
             seen = len(stub.asked())
             second = client.run("What do you know?").ok()
             client.rest()
-            yield Lived(client, first, stub.asked()[:seen], second, stub.asked()[seen:])
+            yield Lived(client, first, before, second, stub.asked()[seen:])
         finally:
             client.end()
 
@@ -160,7 +167,8 @@ def test_the_card_is_there_after_a_compaction(host: str, client: Client) -> None
     shortened = [at for at, request in enumerate(after) if _COMPACTS.search(request.text())]
     assert shortened, f"no compaction among {len(after)} requests"
     assert mentions(after[shortened[0] + 1 :], "quokka")
-    assert mentions(after[-1:], "quokka"), "the last request has no card"
+    went_on = [request for request in after if "And now?" in request.text()]
+    assert mentions(went_on[:1], "quokka"), "the turn after the compaction has no card"
 
 
 def test_a_subagent_is_not_captured_and_does_not_write(host: str, client: Client) -> None:
