@@ -15,9 +15,11 @@ from tests.hosts.conformance import CWD, STARTED, HostConformance
 from lamina.formats.event import CHILD_MARK, Author, Event, Kind
 from lamina.hosts.base import Host, detect, live_named
 from lamina.hosts.copilot import HOST
+from lamina.hosts.dialect import WRITING
 from lamina.hosts.render import Pause, Said, Turn, render_copilot, session_uuid
 from lamina.hosts.setup import JsonMember, OwnFile, Say, Where
-from lamina.live.fast import NOTE, WRITING, Hook
+from lamina.live.call import Place
+from lamina.live.fast import NOTE, answer
 from lamina.memory import Memory
 
 SID = session_uuid("tidepool")
@@ -258,9 +260,9 @@ def test_a_run_that_lamina_started_is_never_captured(tmp_path: Path) -> None:
 
 
 def said(tmp_path: Path, name: str, *, program: Path = Path("/bin/false"), **payload: Any) -> str:
-    hook = Hook(str(tmp_path / "state"), {"copilot": HOST.hooks.literal()}, [str(program)])
+    place = Place(str(tmp_path / "state"), {"copilot": HOST.hooks.literal()}, [str(program)])
     body = {"sessionId": SID, "timestamp": 1772442000000, "cwd": CWD, **payload}
-    return hook.answer("copilot", name, {}, json.dumps(body).encode())
+    return answer(place, "copilot", name, {}, json.dumps(body).encode())
 
 
 INSIDE = {"sessionId": AGENT, "agentId": AGENT, "agentType": "general-purpose", "parentAgentId": SID}

@@ -14,7 +14,7 @@ from shutil import which
 from typing import Any
 
 from lamina.hosts.dialect import Dialect
-from lamina.hosts.setup import SERVER, Edit, JsonItem, JsonMember, OwnFile, Where, hook_items
+from lamina.hosts.setup import SERVER, Edit, JsonItem, JsonMember, OwnFile, Where, hook_items, writing_tools
 from lamina.hosts.skill import NAME as SKILL
 from lamina.hosts.skill import skill
 
@@ -23,10 +23,7 @@ MODES = ("plugin", "settings")
 PLUGIN = "lamina"
 _VERSION = "1.0.0"  # of the plugin itself: an upgrade of Lamina leaves its files as they are
 _TIMEOUT_S = 10
-_WRITING = (
-    "mcp__.*lamina.*__memory_(?:remember|forget|codebase|decision|state|working|associate|sync|consolidate"
-    "|refresh|history)"
-)
+_WRITING = f"mcp__.*lamina.*__{writing_tools()}"
 _ACTING = "Edit|Write|MultiEdit|NotebookEdit|Bash"
 
 DIALECT = Dialect(

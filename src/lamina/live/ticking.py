@@ -25,7 +25,8 @@ SHARE = 0.01
 class Ticking:
     """Runs `Memory.tick` while the process lives, if no other process does it already.
 
-    The lock of the leader is held until the process ends; then another one finds it free.
+    It also wakes the worker if a session waits for it. The lock of the leader is held until the process ends;
+    then another one finds it free.
     """
 
     def __init__(self, root: str | None, *, tell: Callable[[str], None], every_s: float = EVERY_S) -> None:
@@ -54,11 +55,13 @@ class Ticking:
 
     def once(self) -> bool:
         """Run what is due, if this process leads; tells whether it does."""
+        from lamina.live.worker import wake
         from lamina.memory import Memory
 
         with Memory.open(self._root, cwd=os.sep) as memory:
             if not memory.exists or not self._leads(memory):
                 return False
+            wake(memory.root, os.environ)
             memory.tick()
         return True
 

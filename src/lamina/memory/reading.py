@@ -256,6 +256,10 @@ class Reading:
         facts["due"] += ["history"] if chronicle.is_due(self._at) else []
         return facts | here | {"vectors": self.vectors()}
 
+    def capture_off(self) -> str | None:
+        """Say why sessions of this folder are not captured now, None if they are."""
+        return self._at.capture_off()
+
     def vectors(self) -> Json:
         """Return the embedder's name, how many memories have a vector of it, and how many have none."""
         from lamina.memory import finding

@@ -273,7 +273,9 @@ def _parents(store: Store, session: Session, source: Source) -> list[Source]:
         return []
     mark = watermarks.load(store, session.host, session.parent)
     paths = [Path(read.path) for read in mark.files] if mark else []
-    paths = paths or [source.path.with_name(f"{session.parent}{source.path.suffix}")]
+    beside = f"{session.parent}{source.path.suffix}"
+    if not paths and Path(beside).name == beside and "\0" not in beside:
+        paths = [source.path.with_name(beside)]
     return [Source(path, source.host) for path in paths if path != source.path and source.host.stamp(path)]
 
 
