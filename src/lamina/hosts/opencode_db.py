@@ -110,7 +110,7 @@ def head(path: Path, session: str) -> dict[str, Any]:
 def messages(path: Path, session: str) -> Iterator[Message]:
     """Yield a session's messages, oldest first, all as they stood at one moment.
 
-    A prompt is over when something follows, an answer when it says so or another answer follows.
+    A prompt is over with its first part, an answer when it says so or another answer follows.
     """
     with opened(path) as link:
         rows = link.execute("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (session,))
@@ -118,9 +118,10 @@ def messages(path: Path, session: str) -> Iterator[Message]:
         answers = [number for number, (_, data) in enumerate(heads) if data.get("role") == "assistant"]
         newest = answers[-1] if answers else -1
         for number, (name, data) in enumerate(heads):
-            over = number < newest or bool(dict_of(data.get("time")).get("completed") or data.get("error"))
+            ended = dict_of(data.get("time")).get("completed") or data.get("error")
             asked = "SELECT id, data FROM part WHERE message_id = ? ORDER BY id"
             parts = tuple((row[0], _object(row[1])) for row in link.execute(asked, (name,)))
+            over = number < newest or bool(ended) or (data.get("role") == "user" and bool(parts))
             yield Message(name, data, parts, over)
 
 

@@ -1,8 +1,9 @@
 """What Lamina changes in OpenCode: a plugin file, the MCP server, a skill.
 
 OpenCode has no hooks by command; a plugin of plain JavaScript calls Lamina's hook command with payloads of
-its own. Seen on OpenCode 1.18: the card goes into the system prompt of each request and so outlives a compaction;
-nothing tells that a session ended; a tool call that a plugin throws at is refused with the error's words.
+its own. Seen on OpenCode 1.18: the card goes into the system prompt of each request, so it outlives a
+compaction; nothing tells that a session ended; a tool call that a plugin throws at is refused with the
+error's words.
 """
 
 from __future__ import annotations

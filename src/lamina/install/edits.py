@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +14,10 @@ from lamina.install.jsontree import NotJson
 
 InFile = JsonMember | JsonItem | TomlTable | YamlItem | OwnFile
 
-_OWN = re.compile(r"[/\\]state[/\\]+(?:bin[/\\]+(?:hook|lamina)(?![\w.-])|hosts[/\\]+[a-z])")
+_COMMAND = re.compile(r"test -x (?P<hook>\S+|'.*') && (?P=hook) [a-z][a-z-]* \w+ \|\| true")
+_HOOK = re.compile(r"[/\\]state[/\\]bin[/\\]hook'?$")
+_PROGRAM = re.compile(r"[/\\]state[/\\]bin[/\\]lamina$")
+_PLUGIN = re.compile(r"[/\\]state[/\\]hosts[/\\]claude-code$")
 
 
 def by_file(edits: Sequence[Edit]) -> dict[Path, list[InFile]]:
@@ -28,8 +30,23 @@ def by_file(edits: Sequence[Edit]) -> dict[Path, list[InFile]]:
 
 
 def is_own(value: Any) -> bool:
-    """Tell a value that Lamina wrote: it names the hook or the program in some store's `state/bin`."""
-    return bool(_OWN.search(json.dumps(value, ensure_ascii=False, default=str).replace("\\\\", "\\")))
+    """Tell a value that Lamina wrote, for whichever store: a hook's command, the server, the plugin's place.
+
+    Only their exact shapes count, so that what others keep at a path like ours stays.
+    """
+    match value:
+        case str():
+            command = _COMMAND.fullmatch(value)
+            return command is not None and _HOOK.search(command["hook"]) is not None
+        case [str(program), "mcp"] | {"command": str(program), "args": ["mcp"]}:
+            return _PROGRAM.search(program) is not None
+        case {"source": {"source": "directory", "path": str(path)}}:
+            return _PLUGIN.search(path) is not None
+        case dict():
+            return any(map(is_own, value.values()))
+        case list():
+            return any(map(is_own, value))
+    return False
 
 
 def put(name: Path, data: bytes | None, edits: Sequence[InFile]) -> bytes | None:

@@ -25,6 +25,7 @@ def main(arguments: list[str]) -> int:
             from lamina.live import worker
 
             worker.work(Path(root), env=env, handle=int(handle))
+            os._exit(0)  # the lock is free: nothing of this worker is to be seen beside the next one
         case "ask", []:
             from lamina.live import asked
 

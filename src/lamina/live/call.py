@@ -14,7 +14,7 @@ from .payload import folder_of, harmless, is_on, number, path_of, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 MAX_SESSION = 200
@@ -39,6 +39,19 @@ class Place:
         self.state = state
         self.dialects = dialects
         self.program = program
+
+    def complain(self, host: str, event: str, problem: BaseException) -> None:
+        """Note in the log that a call failed: the kind of the failure, never what the payload said."""
+        at, step = 0, problem.__traceback__
+        while step is not None:
+            at, step = step.tb_lineno, step.tb_next
+        words = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": "hook_failed"}
+        words |= {"host": host[:40], "hook": event[:40], "problem": type(problem).__name__, "line": str(at)}
+        line = "{" + ", ".join(f'"{name}": {quoted(value)}' for name, value in words.items()) + "}\n"
+        try:
+            append(f"{self.state.removesuffix('/state')}/logs/memory.log", line.encode("utf-8", "replace"))
+        except OSError:
+            return
 
 
 class Call:
@@ -152,7 +165,14 @@ class Call:
         """Write it down for the next event."""
         if self.record:
             text = "\n".join(f"{name} {value}" for name, value in kept.items() if name and value)
-            replace(self.record, text)
+            self.try_to(lambda: replace(self.record, text))
+
+    def try_to(self, write: Callable[[], None]) -> None:
+        """Write what is only kept for later: a full disk is no reason to show no card."""
+        try:
+            write()
+        except OSError as problem:
+            self.place.complain(self.host, self.event, problem)
 
     def was_shortened(self, kept: dict[str, str]) -> bool:
         """Tell whether the transcript says so since the last look, for a host that has no event for it."""
@@ -170,9 +190,10 @@ class Call:
         fields = {
             "time": f"{time.time():.3f}", "host": self.host, "event": kind, "session": harmless(self.session),
             "cwd": harmless(self.cwd), "transcript": harmless(self.transcript),
+            "workspace": harmless(self.env.get("LAMINA_WORKSPACE", "")[:MAX_SESSION]),
         }  # fmt: skip
         line = "{" + ", ".join(f'"{name}": {quoted(value)}' for name, value in fields.items()) + "}\n"
-        append(f"{self.place.state}/spool.jsonl", line.encode("utf-8", "replace"))
+        self.try_to(lambda: append(f"{self.place.state}/spool.jsonl", line.encode("utf-8", "replace")))
 
     # -- the card
 

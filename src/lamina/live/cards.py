@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from lamina import errors
 from lamina.live import cardfile
 from lamina.live.cardfile import key_of
+from lamina.live.payload import number
 from lamina.memory import Memory
 from lamina.memory.reading import utc_now
 from lamina.settings.values import config_file
@@ -72,14 +75,15 @@ def renew(root: Path, env: Mapping[str, str], clock: Callable[[], datetime] = ut
     """Make those kept cards anew that are no longer true, for the folders used lately; drop the others."""
     made: dict[tuple[str, str, int], str] = {}
     count = 0
-    for number, (path, key, asked) in enumerate(sorted(_kept(root), key=lambda each: -each[2])):
+    for place, (path, key, asked) in enumerate(sorted(_kept(root), key=lambda each: -each[2])):
         cwd, own = _parts(key, env)
-        stale = number >= KEPT or time.time() - asked > KEPT_S or (cwd and not os.path.isdir(cwd))  # noqa: PTH112 - answers False where pathlib raises
+        stale = place >= KEPT or time.time() - asked > KEPT_S or (cwd and not os.path.isdir(cwd))  # noqa: PTH112 - answers False where pathlib raises
         if stale or path != path_of(root, cwd, own):
             path.unlink(missing_ok=True)
         elif cardfile.read_card(str(path), key) is None:
-            make(root, cwd, env=own, clock=clock, asked=asked, made=made)
-            count += 1
+            with suppress(errors.LaminaError):  # the next session there makes it and tells why not
+                make(root, cwd, env=own, clock=clock, asked=asked, made=made)
+                count += 1
     return count
 
 
@@ -98,7 +102,7 @@ def _kept(root: Path) -> Iterator[tuple[Path, str, float]]:
 def _asked(path: Path) -> float:
     for line in files.read_text(path).split("\n\n", 1)[0].splitlines():
         if line.startswith("set asked "):
-            return float(line.removeprefix("set asked "))
+            return number(line.removeprefix("set asked "))
     return 0.0
 
 

@@ -13,8 +13,8 @@ import time
 
 from .call import WAIT_S, Call, Place
 from .cardfile import Card, key_of
-from .disk import append, ask, end_in, read_input, read_text, replace, write_output
-from .payload import is_on, number, payload_of, quoted
+from .disk import ask, end_in, read_input, read_text, replace, write_output
+from .payload import is_on, number, payload_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,13 +42,14 @@ def main(
 ) -> None:
     """Answer one event of a host. `state` is the store's folder of that name, `program` starts Lamina."""
     host, event = (*arguments, "", "")[:2]
+    place = Place(state, dialects, program)
     try:
         raw = read_input()
         end_in(LIMIT_S)
-        text = answer(Place(state, dialects, program), host, event, dict(os.environ), raw)
+        text = answer(place, host, event, dict(os.environ), raw)
         write_output(text)
     except BaseException as problem:  # noqa: BLE001 - whatever happens, the host goes on
-        complain(state, host, event, problem)
+        place.complain(host, event, problem)
 
 
 def answer(place: Place, host: str, event: str, env: Mapping[str, str], raw: bytes) -> str:
@@ -115,7 +116,7 @@ def on_tool(call: Call) -> str:
     """Refuse a subagent's write; say what memory knows of a file or a command if that is wanted."""
     if call.writes:
         return call.refusal(call.writes) if call.in_subagent else ""
-    return _ask(call, "recall", call.recall())
+    return _ask(call, "recall", call.recall()) if "tool" in call.dialect["takes"] else ""
 
 
 def on_turn(call: Call) -> str:
@@ -198,18 +199,3 @@ def _asked(call: Call, subject: str) -> bool:
         return True
     replace(path, "\n".join([*before, key][-MOST_ASKED:]))
     return False
-
-
-def complain(state: str, host: str, event: str, problem: BaseException) -> None:
-    """Note in the log that a call failed: the kind of the failure, never what the payload said."""
-    place, step = 0, problem.__traceback__
-    while step is not None:
-        place, step = step.tb_lineno, step.tb_next
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    words = {"time": when, "event": "hook_failed", "host": host[:40], "hook": event[:40]}
-    words |= {"problem": type(problem).__name__, "line": str(place)}
-    line = "{" + ", ".join(f'"{name}": {quoted(value)}' for name, value in words.items()) + "}\n"
-    try:
-        append(f"{state.removesuffix('/state')}/logs/memory.log", line.encode("utf-8", "replace"))
-    except OSError:
-        return

@@ -42,7 +42,7 @@ def payload_of(raw: bytes) -> dict[str, Any] | None:
         return None
     try:
         value = _scan(text)
-    except (ValueError, StopIteration, RecursionError):
+    except (ValueError, StopIteration, RecursionError, SystemError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -70,7 +70,7 @@ def text_of(quoted_text: str) -> str:
     """Return the text of a JSON string, "" for anything else."""
     try:
         value = _scan(quoted_text)
-    except (ValueError, StopIteration, RecursionError):
+    except (ValueError, StopIteration, RecursionError, SystemError):
         return ""
     return value if isinstance(value, str) else ""
 

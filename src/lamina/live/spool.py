@@ -25,14 +25,15 @@ MOST = 1_000
 _MOST_BYTES = 64 * 1024 * 1024
 _END_OF_TIME = 1e11  # seconds since 1970
 _CHANGES = ("turn", "end", "compact")
-_TEXTS = ("host", "session", "cwd", "transcript")
+_TEXTS = ("host", "session", "cwd", "transcript", "workspace")
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A session that changed: `time` of its last event, `captured` of its last capture (s since 1970).
 
-    `tries` counts captures that failed, `pressing` says that it may not wait for the interval.
+    `tries` counts captures that failed, `pressing` says that it may not wait for the interval. `workspace` is
+    what the session's environment named.
     """
 
     host: str
@@ -45,6 +46,7 @@ class Waiting:
     ended: bool = False
     pressing: bool = False
     changed: bool = False
+    workspace: str = ""
 
     @property
     def key(self) -> str:
@@ -97,6 +99,7 @@ def _waiting(said: dict[str, Any]) -> Waiting:
         ended=said.get("ended") is True,
         pressing=said.get("pressing") is True,
         changed=said.get("changed") is True,
+        workspace=text.get("workspace", ""),
     )
 
 
@@ -160,6 +163,7 @@ def _with(waiting: dict[str, Waiting], lines: Iterable[dict[str, Any]]) -> dict[
         found[new.key] = replace(
             old,
             cwd=new.cwd or old.cwd,
+            workspace=line.get("workspace", "") or old.workspace,
             transcript=new.transcript or old.transcript,
             time=max(old.time, _time(line.get("time", ""))),
             tries=0 if event in _CHANGES else old.tries,

@@ -35,7 +35,6 @@ RETRY_S = 300.0
 _NICE = 5
 _FORGET_S = 7 * 86_400
 _HOOKED = "hooked"
-_OF_ONE_SESSION = frozenset({"LAMINA_CAPTURE", "LAMINA_OFF", "LAMINA_WORKSPACE"})
 
 
 def work(root: Path, *, env: Mapping[str, str], handle: int | None = None) -> bool:
@@ -68,8 +67,8 @@ class Worker:
     def __init__(self, root: Path, env: Mapping[str, str], end: float) -> None:
         self.root = root
         self.layout = Layout(root)
-        # One terminal's word about capture is for its own sessions, which the hook left out already.
-        self.env = {name: value for name, value in env.items() if name not in _OF_ONE_SESSION}
+        # What one terminal says of models and of capture is for its own sessions, and this serves all.
+        self.env = {name: value for name, value in env.items() if _is_for_all(name)}
         self.end = end
         self.home = Path(env.get("HOME") or Path.home())
         self.captured = 0
@@ -136,7 +135,12 @@ class Worker:
     def _settled(self, each: Waiting) -> Waiting:
         """Capture one session; returns what is left to do of it."""
         now = time.time()
-        outcome = self._outcome(each.host, lambda: (self._transcript(each), _is_final(each)), each.session)
+        outcome = self._outcome(
+            each.host,
+            lambda: (self._transcript(each), _is_final(each)),
+            each.session,
+            workspace=each.workspace or None,
+        )
         if outcome == "done":
             return replace(each, captured=now, tries=0, pressing=False, changed=False)
         if outcome == "waits":
@@ -144,12 +148,14 @@ class Worker:
         tries = each.tries + 1
         return replace(each, captured=now, tries=tries, changed=outcome == "passing" or tries < TRIES)
 
-    def _outcome(self, host: str, which: Callable[[], tuple[Path, bool]], session: str) -> str:
+    def _outcome(
+        self, host: str, which: Callable[[], tuple[Path, bool]], session: str, *, workspace: str | None = None
+    ) -> str:
         """Capture a transcript: `done`, `waits` for a model, `passing` trouble, or `failed`; never raises."""
         reason = ""
         try:
             path, final = which()
-            with self._open() as memory:
+            with self._open(workspace) as memory:
                 status = str(memory.capture(path, host=host, final=final)["status"])
         except errors.Refused as problem:
             reason, outcome = problem.message, "passing" if self._is_off() else "done"
@@ -233,9 +239,13 @@ class Worker:
         return True
 
     @contextmanager
-    def _open(self) -> Iterator[Memory]:
-        with Memory.open(self.root, cwd=self.root, env=self.env) as memory:
+    def _open(self, workspace: str | None = None) -> Iterator[Memory]:
+        with Memory.open(self.root, workspace=workspace, cwd=self.root, env=self.env) as memory:
             yield memory
+
+
+def _is_for_all(name: str) -> bool:
+    return not name.startswith("LAMINA_") or name == "LAMINA_ROOT" or name.startswith("LAMINA_GIT_")
 
 
 def _is_older(path: Path, than: datetime) -> bool:

@@ -24,6 +24,8 @@ from lamina.pipeline.relevance import Limits, Material, collect, fit, recent, sh
 from lamina.pipeline.tracks import Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from lamina.pipeline.summarise import Summary
     from lamina.store.pause import Silence
 
@@ -91,7 +93,7 @@ def read(reader: Reader, session: Session, done: Pass, bounds: Bounds) -> str:
             return "own"
         events = chain(head, events)
     hidden = (str(bounds.root), str(bounds.root.resolve()))
-    told = (event for event in events if not _is_silenced(event, bounds))
+    told = _told(events, bounds.silences)
     for window in collect(session, told, _small(bounds.limits), hidden=hidden):
         _hold(done, window, session, bounds)
     if not reader.count:
@@ -99,8 +101,13 @@ def read(reader: Reader, session: Session, done: Pass, bounds: Bounds) -> str:
     return "trivial" if done.trivial else "captured"
 
 
-def _is_silenced(event: Event, bounds: Bounds) -> bool:
-    return event.time is not None and any(each.holds(event.time) for each in bounds.silences)
+def _told(events: Iterable[Event], silences: Sequence[Silence]) -> Iterator[Event]:
+    """Yield what was not said in a pause; an event without a time is as old as the one before it."""
+    time: datetime | None = None
+    for event in events:
+        time = event.time or time
+        if time is None or not any(each.holds(time) for each in silences):
+            yield event
 
 
 def conclude(done: Pass, session: Session, bounds: Bounds, *, by_hand: bool = False) -> str:

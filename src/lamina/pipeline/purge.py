@@ -98,11 +98,16 @@ def is_unfinished(layout: Layout) -> bool:
     return _mark(layout).exists()
 
 
+SHOWN = ("cards", "hooked")
+"""Folders of the state that keep what sessions were shown; all of it can be made again."""
+
+
 def clean(store: Store) -> None:
     """Drop old texts that local records keep: the journal of writes, the logs, what killed writers left."""
     layout = store.layout
     journal.clear(layout)
-    for path in [*_files(layout.logs), layout.state / "activity.jsonl", *_leftovers(store.root)]:
+    shown = [path for name in SHOWN for path in _files(layout.state / name)]
+    for path in [*_files(layout.logs), *shown, layout.state / "activity.jsonl", *_leftovers(store.root)]:
         files.discard(path)
 
 
