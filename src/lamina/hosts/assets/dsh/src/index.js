@@ -55,10 +55,9 @@ export function apply(ctx, config) {
     const limits = { signal, until: Date.now() + LIMIT_MS, answers: true }
     const found = []
     if (!state.started || state.forgotten) {
-      const source = state.forgotten ? 'compact' : 'startup'
       Object.assign(state, { started: true, forgotten: false })
       const event = depthOf(session) > 0 ? 'subagent' : 'start'
-      found.push((await tell(event, session, { source }, limits)).additionalContext)
+      found.push((await tell(event, session, {}, limits)).additionalContext)
     }
     const typed = messages.filter((message) => message.source?.kind === 'user')
     if (step === 1 && typed.length > 0 && depthOf(session) === 0) {
@@ -184,6 +183,9 @@ function ask(hook, event, payload, { signal, until, answers }) {
     }
     const stop = () => {
       child?.kill('SIGKILL')
+      child?.stdin?.destroy() // what the hook started may hold on to its ends: nothing waits for it
+      child?.stdout?.destroy()
+      child?.unref()
       done({})
     }
     const timer = setTimeout(stop, Math.max(0, until - Date.now()))
