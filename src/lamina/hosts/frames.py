@@ -22,8 +22,8 @@ _BLOCK = 64 * 1024
 class Frames(io.RawIOBase):
     """The decompressed stream of a file: offsets are its own, memory stays bounded, going back starts over.
 
-    A frame that is cut off gives what it holds and ends the stream for now. A broken one gives what came
-    before the damage and a line's end; reading goes on with the next frame.
+    A frame that is cut off gives what it holds and ends the stream for now. A broken one, and one that others
+    were written behind, gives what came before the damage and a line's end; reading goes on with the next.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -84,10 +84,11 @@ class Frames(io.RawIOBase):
 
         while not self._out:
             piece = self._next()
-            if not piece:
-                return False
             try:
-                self._out = memoryview(self._feed(piece))
+                if piece:
+                    self._out = memoryview(self._feed(piece))
+                elif self._frame is None or not self._skip():
+                    return False
             except ZstdError:
                 if not self._skip():
                     return False
