@@ -45,7 +45,9 @@ def test_an_item_that_inserts_an_entry_is_named_by_that_entry(text):
     assert yamltext.take(with_it, "lamina") == text
 
 
-@pytest.mark.parametrize("other", ["- insert: []\n", "- insert: lamina\n", "- insert: [lamina]\n", "- insert: [[a]]\n"])
+@pytest.mark.parametrize(
+    "other", ["- insert: []\n", "- insert: lamina\n", "- insert: [lamina]\n", "- insert: [[a]]\n"]
+)
 def test_what_inserts_nothing_has_no_name(other):
     assert not yamltext.find(other, "lamina")
     assert yamltext.take(yamltext.put(other, "lamina", INSERT), "lamina") == other

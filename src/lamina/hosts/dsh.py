@@ -83,7 +83,7 @@ class Dsh(Files):
         return edits(where, _root(where.home, where.env))
 
     def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:
-        """List `sessions/<project>/<session>/session.jsonl` and its later forms, the newest of each session."""
+        """List `sessions/<project>/<session>/session.jsonl` or a later form of it, the newest of each."""
         newest: dict[Path, tuple[int, Path]] = {}
         for path in walk(_root(home, env) / "sessions", depth=2):
             if found := _FILE.fullmatch(path.name):

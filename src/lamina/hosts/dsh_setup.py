@@ -50,5 +50,7 @@ def _entries(where: Where, patch: Path) -> Iterator[Edit]:
 
 def _advice(where: Where) -> Iterator[Edit]:
     if where.project is not None:
-        yield Say("DeepSeek Harness has no settings of a project: this is installed for you, in every project.")
+        yield Say(
+            "DeepSeek Harness has no settings of a project: this is installed for you, in every project."
+        )
     yield Say("A profile that you make later gets memory by another `lamina install dsh`.")

@@ -112,7 +112,7 @@ class DshTape:
         self._reply([{"type": "tool-call", "id": call, **asked}], 3)
         number = self._record("tool/call", self._place() | {"callId": call, **asked})
         text = f"{tool.result}\n[exit code: 1]" if shell and tool.failed else tool.result
-        message = {"role": "tool", "source": {"kind": "tool", "callId": call}, "toolCallId": call}
+        message: Json = {"role": "tool", "source": {"kind": "tool", "callId": call}, "toolCallId": call}
         message |= {"content": [{"type": "text", "text": text}], "isError": tool.failed and not shell}
         data = self._place() | {"message": message | {"id": self.tape.uuid()}}
         self._record("tool/result", data, seconds=1.5, sourceEventSeqs=[number], surfaceOp="append")

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -317,9 +317,9 @@ def _whole(data: bytes, start: int, length: int) -> int:
     return match.end() if match and match.end() > start else start + length
 
 
-def opened(path: Path, *, buffer: int = 8192) -> BufferedReader:
+def opened(path: Path, *, buffer: int = 8192) -> BinaryIO:
     """Open a file for reading; one of zstd frames as what they hold, so all offsets are those of the text."""
-    file = path.open("rb", buffering=buffer)
+    file = BufferedReader(FileIO(path), buffer)
     if file.peek(4)[:4] != _ZSTD:
         return file
     from lamina.hosts.frames import Frames

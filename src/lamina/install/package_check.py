@@ -135,13 +135,15 @@ def _modules(folder: Path, entry: str) -> list[str]:
 
 def _beside(folder: Path, path: str, name: str) -> str:
     target = (folder / path).parent.joinpath(name).resolve()
-    return target.relative_to(folder.resolve()).as_posix() if target.is_relative_to(folder.resolve()) else name
+    return (
+        target.relative_to(folder.resolve()).as_posix() if target.is_relative_to(folder.resolve()) else name
+    )
 
 
 def _imports(folder: Path, manifest: dict[str, Any], path: str) -> Iterator[str]:
-    declared = {
-        name for key in ("peerDependencies", "dependencies") for name in manifest.get(key) or {}
-    } | {manifest.get("name")}
+    declared = {name for key in ("peerDependencies", "dependencies") for name in manifest.get(key) or {}} | {
+        manifest.get("name")
+    }
     for name in imported((folder / path).read_text("utf-8")):
         package = "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
         if name.startswith("."):

@@ -191,8 +191,9 @@ function ask(hook, event, payload, { signal, until, answers }) {
     const timer = setTimeout(stop, Math.max(0, until - Date.now()))
     try {
       signal?.addEventListener('abort', stop, { once: true })
-      const output = answers ? 'pipe' : 'ignore'
-      child = spawn(hook, ['dsh', event], { stdio: ['pipe', output, 'ignore'], windowsHide: true })
+      const stdio = ['pipe', answers ? 'pipe' : 'ignore', 'ignore']
+      // What only takes note is not interrupted together with the host.
+      child = spawn(hook, ['dsh', event], { stdio, detached: !answers, windowsHide: true })
       child.on('error', () => done({}))
       child.on('close', () => done(parsed(text)))
       child.stdin.on('error', () => {})
