@@ -14,6 +14,7 @@ export const inject = ['agents', 'sessions']
 const LIMIT_MS = 4000
 const MOST_CHARS = 1_000_000
 const MOST_PROMPT = 100_000
+const TOOLS = 'mcp__lamina__memory_'
 const FILE = /^session(?:\.v([1-9]\d{0,3}))?\.jsonl(?:\.zstd)?$/
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9._-]+$/
 
@@ -70,22 +71,22 @@ export function apply(ctx, config) {
 
   ctx.on('agent/pre-step', async (payload, next) => {
     const decision = await next()
-    if (decision.kind === 'reject' || payload.signal.aborted) return decision
-    if (payload.step === 1 && decision.messages.length === 0) return decision
-    let texts = []
     try {
-      texts = await contextsFor(payload)
+      if (decision.kind === 'reject' || payload.signal.aborted) return decision
+      if (payload.step === 1 && decision.messages.length === 0) return decision
+      const texts = await contextsFor(payload)
+      if (texts.length === 0) return decision
+      return { ...decision, messages: [...decision.messages, ...texts.map(messageOf)] }
     } catch (problem) {
       warn(ctx, problem)
+      return decision
     }
-    if (texts.length === 0) return decision
-    return { ...decision, messages: [...decision.messages, ...texts.map(messageOf)] }
   })
 
   ctx.on('tools/pre-execute', async (exec, next) => {
     try {
       const session = exec.agent?.session
-      if (session !== undefined && (config?.recall || exec.name.includes('memory_'))) {
+      if (session !== undefined && (config?.recall || exec.name.startsWith(TOOLS))) {
         const call = { tool_name: exec.name, tool_input: exec.arguments }
         const answer = await tell('tool', session, call, { signal: exec.signal, answers: true })
         if (answer.permissionDecision === 'deny') {
