@@ -12,6 +12,7 @@ export const name = 'lamina'
 export const inject = ['agents', 'sessions']
 
 const LIMIT_MS = 4000
+const REST_MS = 60_000 // after an answer that did not come in time, none is waited for
 const MOST_CHARS = 1_000_000
 const MOST_PROMPT = 100_000
 const TOOLS = 'mcp__lamina__memory_'
@@ -38,10 +39,15 @@ export function apply(ctx, config) {
   const hook = hookOf(config)
   const running = new Set()
   const known = new WeakMap()
+  let restUntil = 0
 
   // Runs `hook dsh EVENT`; resolves with its answer, {} when there is none in time. Never rejects.
   const tell = (event, session, more, { signal, until = Date.now() + LIMIT_MS, answers = false } = {}) => {
-    const asked = ask(hook, event, payloadOf(session, more), { signal, until, answers })
+    if (answers && Date.now() < restUntil) return Promise.resolve({})
+    const late = () => {
+      restUntil = Date.now() + REST_MS
+    }
+    const asked = ask(hook, event, payloadOf(session, more), { signal, until, answers, late })
     running.add(asked)
     return asked.finally(() => running.delete(asked))
   }
@@ -173,7 +179,7 @@ function messageOf(text) {
   return { role: 'user', content: [{ type: 'text', text }], source, id: randomUUID() }
 }
 
-function ask(hook, event, payload, { signal, until, answers }) {
+function ask(hook, event, payload, { signal, until, answers, late }) {
   return new Promise((resolve) => {
     let child
     let text = ''
@@ -189,7 +195,10 @@ function ask(hook, event, payload, { signal, until, answers }) {
       child?.unref()
       done({})
     }
-    const timer = setTimeout(stop, Math.max(0, until - Date.now()))
+    const timer = setTimeout(() => {
+      late()
+      stop()
+    }, Math.max(0, until - Date.now()))
     try {
       signal?.addEventListener('abort', stop, { once: true })
       const stdio = ['pipe', answers ? 'pipe' : 'ignore', 'ignore']
