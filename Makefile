@@ -8,11 +8,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test test-model check bench bench-week bench-million peers docs lock clean
+.PHONY: help demo test test-model test-hosts check bench bench-week bench-million peers docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make test-model  ask a real, very small model, which is downloaded (130 MB)"
+	@echo "make test-hosts  run Lamina in real agent programs, which are downloaded (HOSTS=\"codex gemini\" chooses)"
 	@echo "make check   style, types and import contracts"
 	@echo "make bench   measure speed, as ratios to this machine"
 	@echo "make bench-week   count what a week of work asks of a model, and what is saved"
@@ -40,6 +41,9 @@ test: $(VENV)/dev.ok
 
 test-model: $(VENV)/dev.ok
 	@$(BIN)/python -m pytest -m model tests/models/test_small.py $(ARGS)
+
+test-hosts: $(VENV)/dev.ok
+	@$(BIN)/python -m tests.clients.run --hosts "$(HOSTS)" $(ARGS)
 
 check: $(VENV)/dev.ok
 	@$(BIN)/ruff check .

@@ -53,7 +53,7 @@ with its repository, so until `lamina trust` it may only narrow what is remember
 `LAMINA_OFF=1` switches capture off for one process. Durations are seconds, or texts such as `30m`, `2h`, `1d`.
 
 Today these act: `root`, `workspace`, `embedder`, `capture`, `exclude`, `isolate`, `stage`, `review`, `rerank`,
-`cross_workspace`, `commit_debounce_s`, `refresh_interval_s`, `card_chars`, `notes_kept`, and those that begin with `model`, `note_` and
+`cross_workspace`, `commit_debounce_s`, `refresh_interval_s`, `history_interval_s`, `history_commits`, `card_chars`, `notes_kept`, and those that begin with `model`, `note_` and
 `consolidate_`. The others are read and checked, and nothing acts on them yet. "In dsh-memory" is the name that the setting had in the program whose stores
 Lamina also opens.
 

@@ -15,9 +15,11 @@ from tests.hosts.conformance import CWD, STARTED, HostConformance
 from lamina.formats.event import CHILD_MARK, Author, Event, Kind
 from lamina.hosts.base import Host, detect, live_named
 from lamina.hosts.copilot import HOST
+from lamina.hosts.dialect import WRITING
 from lamina.hosts.render import Pause, Said, Turn, render_copilot, session_uuid
 from lamina.hosts.setup import JsonMember, OwnFile, Say, Where
-from lamina.live.fast import NOTE, WRITING, Hook
+from lamina.live.call import Place
+from lamina.live.fast import NOTE, answer
 from lamina.memory import Memory
 
 SID = session_uuid("tidepool")
@@ -257,10 +259,10 @@ def test_a_run_that_lamina_started_is_never_captured(tmp_path: Path) -> None:
 # --- hooks
 
 
-def said(tmp_path: Path, name: str, **payload: Any) -> str:
-    hook = Hook(str(tmp_path / "state"), {"copilot": HOST.hooks.literal()}, ["/bin/false"])
+def said(tmp_path: Path, name: str, *, program: Path = Path("/bin/false"), **payload: Any) -> str:
+    place = Place(str(tmp_path / "state"), {"copilot": HOST.hooks.literal()}, [str(program)])
     body = {"sessionId": SID, "timestamp": 1772442000000, "cwd": CWD, **payload}
-    return hook.answer("copilot", name, {}, json.dumps(body).encode())
+    return answer(place, "copilot", name, {}, json.dumps(body).encode())
 
 
 INSIDE = {"sessionId": AGENT, "agentId": AGENT, "agentType": "general-purpose", "parentAgentId": SID}
@@ -281,6 +283,16 @@ def test_a_subagent_is_told_once_and_its_turns_are_not_the_sessions(tmp_path: Pa
     assert said(tmp_path, "userPromptSubmitted", prompt="Find the callers.", **INSIDE) == ""
     assert said(tmp_path, "agentStop", transcriptPath="/x/events.jsonl", **INSIDE) == ""
     assert not (tmp_path / "state" / "spool.jsonl").exists()
+
+
+def test_a_prompt_told_beside_the_start_leaves_the_card_to_it(tmp_path: Path) -> None:
+    (tmp_path / "state" / "hooked").mkdir(parents=True)
+    program, log = tmp_path / "lamina", tmp_path / "log"
+    program.write_text(f'#!/bin/sh\necho "$1" >> "{log}"\nexit 1\n')
+    program.chmod(0o755)
+    assert said(tmp_path, "sessionStart", program=program, source="new") == ""
+    assert said(tmp_path, "userPromptSubmitted", program=program, prompt="Add a retry.") == ""
+    assert log.read_text().split().count("card") == 1
 
 
 # --- setup

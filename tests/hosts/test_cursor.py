@@ -10,7 +10,8 @@ from typing import Any
 from lamina.hosts.base import host_named, live_named
 from lamina.hosts.cursor import HOST
 from lamina.hosts.setup import JsonItem, JsonMember, Say, Where
-from lamina.live.fast import Hook
+from lamina.live.call import Place
+from lamina.live.fast import answer
 
 EMAIL = "mira" + "@" + "example.org"
 
@@ -72,9 +73,11 @@ def test_hooks_pass_when_lamina_is_gone(tmp_path: Path) -> None:
 
 def test_the_persons_address_is_never_kept(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    hook = Hook(str(state), {"cursor": HOST.hooks.literal()}, ["/bin/false"])
+    place = Place(str(state), {"cursor": HOST.hooks.literal()}, ["/bin/false"])
     for event in HOST.hooks.events:
-        assert EMAIL not in hook.answer("cursor", event, {}, payload(event, tmp_path, prompt="Add a retry."))
+        assert EMAIL not in answer(
+            place, "cursor", event, {}, payload(event, tmp_path, prompt="Add a retry.")
+        )
     written = [path for path in state.rglob("*") if path.is_file()]
     assert written
     assert not any(EMAIL.encode() in path.read_bytes() for path in written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +36,9 @@ class Home:
         path.chmod(mode)
         return path
 
-    def install(self, host: str, *, mode: str = "", project: Path | None = None, dry_run: bool = False) -> Done:
+    def install(
+        self, host: str, *, mode: str = "", project: Path | None = None, dry_run: bool = False
+    ) -> Done:
         return engine.install(self.site, host, at=AT, mode=mode, project=project, dry_run=dry_run)
 
     def uninstall(self, host: str, *, project: Path | None = None, everywhere: bool = True) -> list[Done]:
@@ -56,5 +57,5 @@ class Home:
 def _what(path: Path) -> tuple[str, bytes | str, int]:
     mode = path.lstat().st_mode & 0o777
     if path.is_symlink():
-        return "link", os.readlink(path), 0
+        return "link", str(path.readlink()), 0
     return ("folder", "", mode) if path.is_dir() else ("file", path.read_bytes(), mode)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -11,14 +10,16 @@ import sys
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.install.standing import AT, HOSTS, Home
 
 from lamina import errors
-from lamina.install import record
+from lamina.install import engine, record
 from lamina.store.installed import installed
-from tests.install.standing import AT, HOSTS, Home
 
 SETTINGS = """\
 {
@@ -118,7 +119,8 @@ def test_the_commands_run_in_a_shell_whatever_the_path(home):
             ran = subprocess.run(
                 ["/bin/sh", "-c", command], input=b"{}", capture_output=True, env={"PATH": ""}, check=False
             )
-            assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+            assert (ran.returncode, ran.stderr) == (0, b"")
+            assert bool(ran.stdout) == (not gone and "SubagentStart" in command)
 
 
 def test_one_way_takes_the_place_of_the_other(home):
@@ -204,10 +206,6 @@ def test_another_store_takes_over(home, tmp_path):
     home.install("codex")
     (tmp_path / "two").mkdir()
     site = home.site
-    from dataclasses import replace
-
-    from lamina.install import engine
-
     second = replace(site, root=tmp_path / "two" / "store")
     engine.install(second, "codex", at=AT)
     text = (home.path / ".codex/hooks.json").read_text()
@@ -280,6 +278,29 @@ def test_settings_behind_a_link_are_written_through_it(home):
     assert home.snapshot() == before
 
 
+def test_a_link_to_a_file_that_is_not_there_yet(tmp_path):
+    home = Home(tmp_path)
+    (home.path / ".codex").mkdir()
+    (home.path / ".codex/config.toml").symlink_to("../dotfiles/codex/config.toml")
+    before = home.snapshot()
+    home.install("codex")
+    assert "lamina" in (home.path / "dotfiles/codex/config.toml").read_text()
+    home.uninstall("codex")
+    assert home.snapshot() == before
+
+
+def test_a_file_of_megabytes_is_no_trouble(tmp_path):
+    home = Home(tmp_path)
+    projects = {f"/p{number}": {"history": ["x" * 50] * 20} for number in range(1000)}
+    home.write(".claude.json", json.dumps({"projects": projects}, indent=2))
+    before = home.snapshot()
+    start = time.process_time()
+    home.install("claude-code", mode="settings")
+    assert time.process_time() - start < 6
+    home.uninstall("claude-code")
+    assert home.snapshot() == before
+
+
 @pytest.mark.parametrize("text", ["", "\n", "{}", "{ }\n", "\ufeff{\r\n}\r\n", "// only a comment\n"])
 def test_small_files_come_back_as_they_were(home, text):
     home.write(".codex/hooks.json", text.encode())
@@ -324,6 +345,18 @@ def test_a_project_has_an_install_of_its_own(home):
     assert installed(home.root) == {}
 
 
+def test_what_claude_code_noted_of_the_plugin_goes_with_it(home):
+    home.install("claude-code")
+    other = {"source": {"source": "github", "repo": "a/b"}}
+    noted = {"other": other, "lamina": {"installLocation": str(home.root / "state/hosts/claude-code")}}
+    file = home.write(".claude/plugins/known_marketplaces.json", json.dumps(noted))
+    assert home.install("claude-code").changed == []
+    used = home.write(".claude.json", '{"pluginUsage":{"lamina@lamina":{"n":9},"b":1},"x":2}')
+    home.uninstall("claude-code")
+    assert json.loads(file.read_text()) == {"other": other}
+    assert used.read_text() == '{"pluginUsage":{"b":1},"x":2}'
+
+
 def test_state_bin_stays_while_a_host_is_installed(home):
     for host in HOSTS:
         home.install(host)
@@ -341,11 +374,6 @@ def test_uninstalling_what_is_not_there_makes_no_store(tmp_path):
 
 def test_the_first_install_counts_for_since(home):
     home.install("codex")
-    from dataclasses import replace
-    from datetime import timedelta
-
-    from lamina.install import engine
-
     engine.install(replace(home.site, recall=True), "codex", at=AT + timedelta(days=1))
     assert installed(home.root)["codex"].since == AT
     matcher = json.loads((home.path / ".codex/hooks.json").read_text())["hooks"]["PreToolUse"][0]["matcher"]
@@ -430,28 +458,28 @@ def test_ten_installs_at_once_are_one(home):
     assert home.snapshot() == before
 
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from tests.install.standing import Home
+
+def watch(event, args):
+    # A disk that fills up: what is written behind the record is cut off.
+    if event == "open" and "skills" in str(args[0]):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    elif event == "os.remove":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+
+sys.addaudithook(watch)
+Home(Path(sys.argv[1])).install("codex")
+"""
+
+
 def test_a_failed_write_takes_back_what_was_written(home):
-    if os.geteuid() == 0 and not shutil.which("chattr"):
-        pytest.skip("the superuser may write everywhere")
-    limit = home.path / ".codex/skills"
-    limit.mkdir()
+    (home.path / ".codex/skills").mkdir()
     before = home.snapshot()
     ran = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys, resource; from pathlib import Path; from tests.install.standing import Home\n"
-            "from lamina.install import engine\n"
-            "write = engine._write\n"
-            "def full(done):\n"
-            "    engine._write = write\n"
-            "    resource.setrlimit(resource.RLIMIT_FSIZE, (1400, resource.RLIM_INFINITY))\n"
-            "    try: write(done)\n"
-            "    finally: resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)\n"
-            "engine._write = full\n"
-            "Home(Path(sys.argv[1])).install('codex')",
-            str(home.path),
-        ],
+        [sys.executable, "-c", FULL, str(home.path)],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -14,8 +14,8 @@ from lamina.install.jsontree import NotJson, parse
 HOOK = {"matcher": "x", "hooks": [{"type": "command", "command": "/s/state/bin/hook codex Stop"}]}
 AT = ("hooks", "Stop")
 
-SPACES = st.sampled_from(["", " ", "\n", "\r\n", "\t", "\n\n  ", " // note, \"a\": {\n", " /* } */ "])
-WORDS = st.sampled_from(["a", "b", "hooks", "Stop", "名前", "e\\u00e9", "x\\\"y"])
+SPACES = st.sampled_from(["", " ", "\n", "\r\n", "\t", "\n\n  ", ' // note, "a": {\n', " /* } */ "])
+WORDS = st.sampled_from(["a", "b", "hooks", "Stop", "名前", "e\\u00e9", 'x\\"y'])
 PLAIN = st.sampled_from(["1", "-0.5e3", "true", "null", '"text"', '"🦊 \\" }"', '"//no comment"'])
 
 

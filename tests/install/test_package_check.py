@@ -133,6 +133,9 @@ def test_the_patch_mounts_the_package_by_name(package: Path, patch: str) -> None
         ({"name": ""}, "has no name"),
         ({"scripts": {"prepare": "tsc"}}, "build step"),
         ({"files": None}, "does not list its files"),
+        ({"files": 5, "dsh": 5, "peerDependencies": 5, "scripts": 5}, "does not list its files"),
+        ({"dsh": {"bundle": "x"}}, "dsh.bundle.patch"),
+        ({"exports": 5, "main": 5}, "exports no entry"),
     ],
 )
 def test_what_the_manifest_lacks_is_told(package: Path, fields: dict[str, Any], told: str) -> None:

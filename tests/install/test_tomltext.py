@@ -56,7 +56,7 @@ def test_a_table_goes_in_and_comes_out_to_the_byte(pieces, bom, crlf):
 @given(PIECES, PIECES)
 def test_what_others_wrote_around_it_stays(before, after):
     text = "".join(before)
-    behind = "".join(piece for piece in after if piece not in before and piece[0] in "[")
+    behind = "".join(piece for piece in after if piece not in before and piece[0] == "[")
     if not _is_toml(text) or not _is_toml(text + behind):
         return
     with_it = tomltext.put(text, AT, TABLE) + "[mcp_servers.lamina.tools.x]\nmode = 1\n\n# theirs\n" + behind

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.hosts.setup import Where
-from lamina.live import program
+from lamina.live import disk, program
 from lamina.memory import Memory
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
@@ -107,9 +107,19 @@ class Machine:
     def settle(self, seconds: float = 60) -> None:
         """Wait until no process of this store is left."""
         end = time.monotonic() + seconds
-        while self.processes():
+        while self.processes() or not self._is_free():
             assert time.monotonic() < end, self.processes()
             time.sleep(0.1)
+
+    def _is_free(self) -> bool:
+        """Tell whether no worker holds the lock: one that is being started has no name of its own yet."""
+        lock = self.state / "locks" / "worker.lock"
+        if not lock.exists():
+            return True
+        handle = disk.take(str(lock))
+        if handle is not None:
+            os.close(handle)
+        return handle is not None
 
     def processes(self) -> list[str]:
         """Return the command lines of the running processes that name this store."""

@@ -126,6 +126,21 @@ def age(machine: Machine, seconds: float) -> None:
         path.write_text("\n".join(lines))
 
 
+def test_a_host_without_an_event_for_a_compaction_gets_the_card_again(machine: Machine) -> None:
+    """Gemini CLI writes its summary into the transcript and tells nobody."""
+    remember(machine)
+    path = machine.home / "chat.jsonl"
+    path.write_text('{"type": "user", "content": "what is a <state_snapshot> in your prompts?"}\n')
+    prompt = machine.payload(prompt="go on") | {"transcript_path": str(path)}
+    first = machine.hook("BeforeAgent", prompt, host="gemini")
+    assert "retries three times" in machine.context(first)
+    assert machine.hook("BeforeAgent", prompt, host="gemini").stdout == b""
+    with path.open("a") as handle:
+        handle.write('{"$set": {"messages": [{"content": "<state_snapshot>so far</state_snapshot>"}]}}\n')
+    assert machine.hook("BeforeAgent", prompt, host="gemini").stdout == first.stdout
+    assert machine.hook("BeforeAgent", prompt, host="gemini").stdout == b""
+
+
 @pytest.mark.parametrize(
     "prompt",
     ["<task-notification>\n<task-id>a1</task-id>", "<system-reminder>be brief</system-reminder>", "", "   "],
@@ -398,3 +413,95 @@ def test_a_call_costs_little_more_than_starting_python() -> None:
         if card <= 6 * bare and all(cost <= 3 * bare for _, cost, _ in quiet):
             return
     pytest.fail(hooks.table(rows))
+
+
+# --- what reviews found ---
+
+
+def test_no_secret_of_the_environment_is_written_down(machine: Machine) -> None:
+    secret = "ghp_" + "Zz9" * 12
+    names = (
+        "HOMEBREW_GITHUB_API_TOKEN",
+        "LAMINA_GIT_TOKEN",
+        "LAMINA_MODEL_KEY",
+        "LAMINA_WORKSPACE_TOKEN",
+        "HOMEPATH",
+    )
+    machine.hook("SessionStart", machine.payload(**START), env=dict.fromkeys(names, secret))
+    machine.settle()
+    assert secret.encode() not in b"".join(snapshot(machine.root).values())
+
+
+def test_the_variables_that_decide_a_card_are_settings() -> None:
+    from lamina.live.cardfile import DECIDING
+    from lamina.settings.table import SETTINGS
+
+    known = {setting.variable for setting in SETTINGS.values()} | {"HOME", "XDG_CONFIG_HOME"}
+    assert set(DECIDING) <= known
+
+
+def test_without_a_session_id_a_prompt_brings_no_card(machine: Machine) -> None:
+    remember(machine)
+    nameless = {"cwd": str(machine.project), "prompt": "hello"}
+    assert machine.hook("UserPromptSubmit", nameless).stdout == b""
+    assert "three times" in machine.context(machine.hook("SessionStart", nameless | START))
+
+
+def test_a_pipe_as_transcript_holds_no_prompt_up(machine: Machine) -> None:
+    pipe = machine.home / "pipe"
+    os.mkfifo(pipe)
+    began = time.monotonic()
+    machine.hook("BeforeAgent", machine.payload(prompt="hi") | {"transcript_path": str(pipe)}, host="gemini")
+    machine.hook("BeforeAgent", machine.payload(prompt="hi") | {"transcript_path": str(pipe)}, host="gemini")
+    assert time.monotonic() - began < 7
+
+
+def test_a_projects_python_path_decides_nothing(machine: Machine) -> None:
+    remember(machine)
+    package = machine.project / "json"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import pathlib; pathlib.Path(__file__).with_name('ran').write_text('x')"
+    )
+    done = machine.hook("SessionStart", machine.payload(**START), env={"PYTHONPATH": str(machine.project)})
+    machine.settle()
+    assert "three times" in machine.context(done)
+    assert not (package / "ran").exists()
+
+
+def test_a_subagent_may_look_at_state_and_use_other_servers(machine: Machine) -> None:
+    inside = machine.payload(agent_id="a1", agent_type="general-purpose")
+    free: list[tuple[str, dict[str, Any]]] = [
+        ("mcp__lamina__memory_state", {}),
+        ("mcp__lamina__memory_working", {"workspace": "x"}),
+        ("mcp__other__memory_forget", {"id": "1"}),
+        ("my_memory_working", {"section": "Task"}),
+    ]
+    for tool, given in free:
+        assert machine.hook("PreToolUse", inside | {"tool_name": tool, "tool_input": given}).stdout == b"", (
+            tool
+        )
+    for tool in ("mcp__lamina__memory_state", "mcp__plugin_lamina_lamina__memory_working"):
+        given = {"section": "Task", "content": "x"}
+        assert b"deny" in machine.hook("PreToolUse", inside | {"tool_name": tool, "tool_input": given}).stdout
+
+
+def test_the_tools_that_write_are_those_of_the_server() -> None:
+    from lamina.hosts.dialect import SHOWING, WRITING
+    from lamina.interfaces.mcp.tools import TOOLS
+
+    assert set(WRITING) == {tool.name for tool in TOOLS.values() if tool.writes}
+    assert set(SHOWING) == {tool.name for tool in TOOLS.values() if tool.writes and tool.shows}
+
+
+def test_a_clock_that_was_ahead_keeps_no_session_from_memory(machine: Machine) -> None:
+    remember(machine)
+    machine.hook("SessionStart", machine.payload(**START))
+    machine.settle()
+    age(machine, -3 * DAY)
+    for path in (machine.state / "hooked").iterdir():
+        path.write_text(f"{path.read_text()}\nworked {time.time() + 3 * DAY:.0f}\ncard other")
+    assert "three times" in machine.context(machine.hook("UserPromptSubmit", machine.payload(prompt="hi")))
+    machine.hook("Stop", machine.payload())
+    machine.settle()
+    assert machine.spooled() == []

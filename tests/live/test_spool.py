@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -134,3 +136,45 @@ def test_a_hook_waits_while_the_spool_is_being_taken(tmp_path: Path) -> None:
     os.close(handle)
     writer.join(5)
     assert sorted(each.session for each in spool.take(tmp_path).values()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"host": "codex", "session": "x", "time": "abc"},
+        {"host": "codex", "session": "x", "captured": "z", "tries": "3"},
+        {"host": "codex", "session": "x", "captured": 1e300, "time": 1e300},
+        {"host": "codex", "session": "x", "odd": 1, "ended": "yes"},
+        {"host": 3, "session": []},
+        7,
+    ],
+)
+def test_one_odd_record_costs_no_other(tmp_path: Path, record: object) -> None:
+    good = {"host": "codex", "session": "b", "changed": True, "captured": 5.0}
+    (tmp_path / "waiting.json").write_text(json.dumps({"a": record, "b": good}))
+    (tmp_path / "spool.jsonl").write_bytes(line("c"))
+    found = spool.take(tmp_path)
+    assert {"b", "c"} <= {each.session for each in found.values()}
+    assert all(0 <= each.captured < 1e11 and 0 <= each.time < 1e11 for each in found.values())
+
+
+def test_a_line_cut_by_a_full_disk_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "spool.jsonl"
+    path.write_bytes(line("a") + line("b")[:40])
+    disk.append(str(path), line("c"))
+    disk.append(str(path), line("d"))
+    assert {each.session for each in spool.take(tmp_path).values()} == {"a", "c", "d"}
+
+
+def test_a_write_that_the_disk_took_in_part_is_told(tmp_path: Path) -> None:
+    script = (
+        "import resource, sys; from lamina.live import disk\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "path = sys.argv[1]\n"
+        "for act in (lambda: disk.append(path, b'x' * 150), lambda: disk.replace(path, 'y' * 150)):\n"
+        "    try:\n        act()\n    except OSError:\n        print('told')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "f")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["told", "told"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lamina.hosts.render import Pause, Said, Turn, render_claude, render_codex
 from lamina.live import disk, spool
-from lamina.live.worker import work
+from lamina.live.worker import wake, work
 from lamina.memory import Memory
 from lamina.store import installed
 from live.standing import Machine
@@ -344,3 +344,118 @@ def test_doctor_tells_what_hooks_and_workers_could_not_do(machine: Machine) -> N
         told = [each["message"] for each in memory.doctor() if each["level"] == "warning"]
     assert any("capture failed claude-code" in each and "there is no transcript" in each for each in told)
     assert any("hook failed claude-code Stop: IsADirectoryError" in each for each in told)
+
+
+# --- what reviews found ---
+
+
+def test_a_session_of_a_process_that_was_switched_off_is_never_captured(machine: Machine) -> None:
+    install(machine)
+    for session, env in ((SESSION, {"LAMINA_OFF": "1"}), (OTHER, {"LAMINA_CAPTURE": "off"})):
+        leave(machine, session)
+        for event in ("SessionStart", "Stop", "SessionEnd"):
+            machine.hook(event, machine.payload(session), env=env)
+        age(machine.transcript(session), 3_600)
+    machine.settle()
+    run(machine)
+    assert notes(machine) == []
+    with machine.memory() as memory:
+        assert memory.import_sessions([machine.transcript(SESSION).parent])["skipped"]["off"] == 2
+    assert notes(machine) == []
+
+
+def test_what_could_not_be_written_once_is_captured_later(machine: Machine) -> None:
+    """Found by the scan or told by a hook: a passing trouble is no end."""
+    install(machine)
+    age(leave(machine), 3_600)
+    leave(machine, OTHER)
+    tell(machine, "end", OTHER)
+    digests = machine.root / "digests"
+    digests.rmdir()
+    digests.write_text("in the way")
+    run(machine)
+    digests.unlink()
+    digests.mkdir()
+    forget_the_wait(machine)
+    run(machine)
+    assert len(notes(machine)) == 2
+
+
+def forget_the_wait(machine: Machine) -> None:
+    """Make as if the time between two tries had gone by."""
+    waiting = spool.load(machine.state)
+    spool.save(
+        machine.state, {key: replace(each, captured=each.captured - 400) for key, each in waiting.items()}
+    )
+    path = machine.state / "scanned.json"
+    seen = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({name: {**value, "at": value["at"] - 4_000} for name, value in seen.items()}))
+
+
+def test_a_worker_that_one_terminal_started_with_capture_off_settles_nobody_else(machine: Machine) -> None:
+    leave(machine)
+    tell(machine, "end")
+    assert work(machine.root, env=machine.env | {"LAMINA_CAPTURE": "off"})
+    assert len(notes(machine)) == 1
+
+
+def test_an_end_is_captured_at_once_though_the_turn_before_it_failed(machine: Machine) -> None:
+    tell(machine, "turn")
+    run(machine)
+    assert spool.load(machine.state)[f"claude-code/{SESSION}"].tries == 1
+    leave(machine)
+    tell(machine, "end")
+    run(machine)
+    assert len(notes(machine)) == 1
+
+
+def test_one_transcript_with_a_hostile_id_stops_nobody(machine: Machine) -> None:
+    install(machine)
+    bad = leave(machine, "00000000-2222-4333-8444-555555555555")
+    bad.write_text(bad.read_text().replace('"sessionId":"00000000', '"sessionId":"../../../../etc/x', 1))
+    age(bad, 3_600)
+    age(leave(machine), 3_600)
+    run(machine)
+    assert any(SESSION in name for name in notes(machine))
+    with machine.memory() as memory:
+        memory.import_sessions([bad.parent])
+
+
+def test_a_folder_with_an_endless_name_stops_no_consolidation(machine: Machine) -> None:
+    path = leave(machine)
+    path.write_text(path.read_text().replace(str(machine.project), "/srv/" + "n" * 300))
+    tell(machine, "end")
+    leave(machine, OTHER)
+    tell(machine, "end", OTHER)
+    run(machine)
+    assert [line for line in machine.log() if line["event"] == "worker_failed"] == []
+    with machine.memory() as memory:
+        assert not memory.pending()
+
+
+def test_a_turn_that_came_too_early_is_taken_up_without_another_event(machine: Machine) -> None:
+    """By the processes that run beside a session for hours."""
+    leave(machine)
+    tell(machine, "turn")
+    assert wake(machine.root, machine.env)
+    machine.settle()
+    assert not wake(machine.root, machine.env)
+    leave(machine, turns=[*TURNS, *TURNS[:1]])
+    waiting = spool.load(machine.state)
+    key = f"claude-code/{SESSION}"
+    spool.save(machine.state, {key: replace(waiting[key], changed=True, captured=time.time() - 301)})
+    assert wake(machine.root, machine.env)
+    machine.settle()
+    assert not spool.load(machine.state)[key].changed
+
+
+def test_a_host_that_never_tells_the_end_has_its_short_sessions_kept(machine: Machine) -> None:
+    from lamina.hosts.render import render_qwen
+
+    path = machine.home / ".qwen" / "projects" / "-project" / "chats" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    started = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    path.write_text(render_qwen(SESSION, TURNS[:2], cwd=str(machine.project), started=started))
+    tell(machine, "turn", host="qwen", transcript=str(path))
+    run(machine)
+    assert len(notes(machine)) == 1

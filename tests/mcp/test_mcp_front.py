@@ -223,6 +223,18 @@ def test_closed_standard_streams_do_not_hang_the_process(tmp_path):
     assert ran.returncode in (0, 1)
 
 
+def test_a_fault_at_the_start_is_told_and_no_success(tmp_path):
+    script = (
+        "from lamina.interfaces.mcp.process import serve; serve('no-such-profile', root=None, workspace=None)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, env=environment(tmp_path), check=False
+    )
+    assert ran.returncode == 1
+    assert ran.stdout == b""
+    assert b"no-such-profile" in ran.stderr
+
+
 # -- what the front knows by heart
 
 

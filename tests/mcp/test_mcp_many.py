@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from mcp_talk import Server, call, text
 
-from lamina.interfaces.mcp.ticking import Ticking
+from lamina.live.ticking import Ticking
 from lamina.memory import Memory
 
 CLIENTS, EACH = 10, 4
@@ -50,7 +50,7 @@ def test_ten_clients_at_one_store(tmp_path, project):
 def test_one_process_leads_the_tick_and_another_follows_when_it_ends(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     root = str(tmp_path / "store")
-    first, second = Ticking(root), Ticking(root)
+    first, second = Ticking(root, tell=print), Ticking(root, tell=print)
     assert not first.once()
     with Memory.open(root, workspace="harbor") as memory:
         memory.remember("The port is 8081")

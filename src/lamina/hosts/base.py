@@ -21,6 +21,7 @@ HOSTS: Mapping[str, str] = {
     "qwen": "lamina.hosts.qwen",
     "copilot": "lamina.hosts.copilot",
     "dsh": "lamina.hosts.dsh",
+    "opencode": "lamina.hosts.opencode",
 }
 #: The same for hosts that have hooks, but whose transcripts are not read.
 ONLY_LIVE: Mapping[str, str] = {"cursor": "lamina.hosts.cursor"}

@@ -104,6 +104,10 @@ class ClaudeCode(Files):
         """Say what an install changes."""
         return claude_setup.setup(where)
 
+    def traces(self, where: Where) -> list[Edit]:
+        """Say what the host itself notes of an install; it is only ever taken out."""
+        return claude_setup.traces(where)
+
 
 HOST = ClaudeCode()
 

@@ -14,7 +14,7 @@ from shutil import which
 from typing import Any
 
 from lamina.hosts.dialect import Dialect
-from lamina.hosts.setup import SERVER, Edit, JsonItem, JsonMember, OwnFile, Where, hook_items
+from lamina.hosts.setup import SERVER, Edit, JsonItem, JsonMember, OwnFile, Where, hook_items, writing_tools
 from lamina.hosts.skill import NAME as SKILL
 from lamina.hosts.skill import skill
 
@@ -23,10 +23,7 @@ MODES = ("plugin", "settings")
 PLUGIN = "lamina"
 _VERSION = "1.0.0"  # of the plugin itself: an upgrade of Lamina leaves its files as they are
 _TIMEOUT_S = 10
-_WRITING = (
-    "mcp__.*lamina.*__memory_(?:remember|forget|codebase|decision|state|working|associate|sync|consolidate"
-    "|refresh|history)"
-)
+_WRITING = f"mcp__.*lamina.*__{writing_tools()}"
 _ACTING = "Edit|Write|MultiEdit|NotebookEdit|Bash"
 
 DIALECT = Dialect(
@@ -56,6 +53,19 @@ def present(home: Path, env: Mapping[str, str]) -> bool:
 def setup(where: Where) -> list[Edit]:
     """Say what an install changes."""
     return _settings(where) if where.mode == "settings" else _plugin(where)
+
+
+def traces(where: Where) -> list[Edit]:
+    """Say what Claude Code itself notes of the plugin, for an uninstall to take out."""
+    source = {"installLocation": str(where.assets)}
+    known = folder(where.home, where.env) / "plugins" / "known_marketplaces.json"
+    used = ("pluginUsage", f"{PLUGIN}@{PLUGIN}")
+    return [JsonMember(known, (PLUGIN,), source), JsonMember(_config_file(where), used, 0)]
+
+
+def _config_file(where: Where) -> Path:
+    inside = where.env.get("CLAUDE_CONFIG_DIR")
+    return (Path(inside) if inside else where.home) / ".claude.json"
 
 
 def _settings_file(where: Where) -> Path:
@@ -88,8 +98,7 @@ def _settings(where: Where) -> list[Edit]:
 
 def _server_member(where: Where) -> Edit:
     """Name the server; one of a project stands in the user's file, so nobody has to approve it."""
-    inside = where.env.get("CLAUDE_CONFIG_DIR")
-    file = (Path(inside) if inside else where.home) / ".claude.json"
+    file = _config_file(where)
     at = ("mcpServers", SERVER)
     return JsonMember(
         file, at if where.project is None else ("projects", str(where.project), *at), _server(where)

@@ -11,16 +11,13 @@ from pathlib import Path
 from shutil import which
 
 from lamina.hosts.dialect import Dialect
-from lamina.hosts.setup import SERVER, Edit, OwnFile, Say, TomlTable, Where, hook_items
+from lamina.hosts.setup import SERVER, Edit, OwnFile, Say, TomlTable, Where, hook_items, writing_tools
 from lamina.hosts.skill import NAME as SKILL
 from lamina.hosts.skill import skill
 
 NAME = "codex"
 _TIMEOUT_S, _END_S = 10, 3
-_WRITING = (
-    "mcp__.*lamina.*__memory_(?:remember|forget|codebase|decision|state|working|associate|sync|consolidate"
-    "|refresh|history)"
-)
+_WRITING = f"mcp__.*lamina.*__{writing_tools()}"
 _ACTING = "Bash|apply_patch"
 
 DIALECT = Dialect(

@@ -30,17 +30,14 @@ from lamina.hosts.reading import (
     without_reminders,
 )
 from lamina.hosts.repeats import Repeats
-from lamina.hosts.setup import SERVER, Edit, JsonMember, OwnFile, Say, Where
+from lamina.hosts.setup import SERVER, Edit, JsonMember, OwnFile, Say, Where, writing_tools
 
 NAME = "copilot"
 
 #: Sources of prompts that a person typed; `immediate-prompt` is one typed while the model was at work.
 TYPED = frozenset({"", "user", "immediate-prompt"})
 #: What is refused to subagents: the names that the host gives to the server's writing tools.
-_WRITES = (
-    f"{SERVER}-memory_"
-    "(remember|forget|codebase|decision|state|working|associate|sync|consolidate|refresh|history)"
-)
+_WRITES = f"{SERVER}-{writing_tools()}"
 
 # Events without words of the conversation, told by how their line starts. The start of a hook repeats the
 # prompt and the tool's result that the hook is told, the start of a tool what the model asked for.

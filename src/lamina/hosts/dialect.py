@@ -22,6 +22,22 @@ Answer = Literal["hookSpecificOutput", "additionalContext", "additional_context"
 """Under which key a host takes context: Claude's object, Copilot's text, Cursor's text, or not at all."""
 
 
+WRITING = (
+    *(
+        "memory_remember",
+        "memory_forget",
+        "memory_codebase",
+        "memory_decision",
+        "memory_state",
+        "memory_working",
+    ),
+    *("memory_associate", "memory_sync", "memory_consolidate", "memory_refresh", "memory_history"),
+)
+"""The tools of Lamina's server that write: never for a subagent."""
+SHOWING = ("memory_state", "memory_working")
+"""Those of them that only show without arguments of their own."""
+
+
 class Dialect(NamedTuple):
     """One host's events and the keys of its payloads."""
 
@@ -49,6 +65,12 @@ class Dialect(NamedTuple):
     """How a hook before a tool call keeps it from being made."""
     restarts: bool = True
     """Whether `start` comes again after a compaction; if not, the card is shown at the next prompt."""
+    ends: bool = True
+    """Whether a host tells the end of every session; if not, each turn may have been the last."""
+    shortened: str = ""
+    """What a transcript holds once the conversation was shortened, for a host that has no event for it."""
+    writing: tuple[str, ...] = WRITING
+    showing: tuple[str, ...] = SHOWING
 
     def literal(self) -> dict[str, Any]:
         """Return it as what the hook command reads."""

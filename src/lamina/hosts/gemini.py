@@ -52,6 +52,7 @@ class Gemini(Files):
         takes=("prompt",),
         not_typed=("<session_context>", "<system-reminder>"),
         restarts=False,
+        shortened="<state_snapshot>",
     )
 
     def present(self, home: Path, env: Mapping[str, str]) -> bool:

@@ -31,15 +31,12 @@ from lamina.hosts.reading import (
     without_reminders,
 )
 from lamina.hosts.repeats import Repeats
-from lamina.hosts.setup import SERVER, Edit, JsonMember, Say, Where, hook_items
+from lamina.hosts.setup import SERVER, Edit, JsonMember, Say, Where, hook_items, writing_tools
 
 NAME = "qwen"
 TIMEOUT_S = 10
 """Qwen counts a hook's time in seconds (from 1000 on it takes the number for milliseconds)."""
-WRITES = (
-    "mcp__.*memory_(remember|forget|codebase|decision|state|working"
-    "|associate|sync|consolidate|refresh|history)"
-)
+WRITES = f"mcp__.*lamina.*__{writing_tools()}"
 
 #: A user text that starts so was put there by the host, not typed by the person.
 WRAPPERS = ("<qwen:", "<system-reminder>", "<task-notification>", "<hook_context>")
@@ -75,6 +72,7 @@ class Qwen(Files):
         },
         not_typed=WRAPPERS,
         subagent=("agent_id",),
+        ends=False,  # not told when it runs without a person,
     )
 
     def present(self, home: Path, env: Mapping[str, str]) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lamina.hosts.dialect import WRITING
+
 SERVER = "lamina"
 """The name of the MCP server in every host."""
 
@@ -38,6 +40,12 @@ class Where(NamedTuple):
 
         hook = quote(str(self.hook))
         return f"test -x {hook} && {hook} {host} {event} || true"
+
+
+def writing_tools() -> str:
+    """Return the names of the tools that write, as a regular expression."""
+    names = "|".join(name.removeprefix("memory_") for name in WRITING)
+    return f"memory_(?:{names})"
 
 
 class JsonMember(NamedTuple):

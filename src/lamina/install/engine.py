@@ -72,6 +72,19 @@ def present(site: Site) -> list[str]:
     return [name for name in hosts() if live(name).present(site.home, site.env)]
 
 
+def known(site: Site) -> Mapping[str, list_of.Installed]:
+    """Return the hosts that Lamina is installed into, and how."""
+    return list_of.installed(site.root)
+
+
+def top_of(folder: Path) -> Path:
+    """Return the top of the repository that a folder lies in, else the folder."""
+    from lamina.store.repository import find
+
+    found = find(folder)
+    return found.top if found and found.top else folder
+
+
 def live(name: str) -> Live:
     """Return the host of this name. Raises UsageError for none."""
     host = live_named(name)
@@ -238,7 +251,11 @@ def other_ways(site: Site, host: Live, mode: str | None, project: Path | None) -
     """Return the edits of the ways that are not wanted; without a mode, of all."""
     ways = [way for way in modes(host) if way != mode]
     found = (host.setup(site.where(host.name, project=project, mode=way)) for way in ways)
-    return [edit for edits in found for edit in edits if not isinstance(edit, Say)]
+    traces: Callable[[Where], list[Edit]] | None = getattr(host, "traces", None)
+    left = (
+        traces(site.where(host.name, project=project)) if traces and mode is None and project is None else []
+    )
+    return [*(edit for edits in found for edit in edits if not isinstance(edit, Say)), *left]
 
 
 def _guarded(site: Site, attempt: Callable[[], T]) -> T:

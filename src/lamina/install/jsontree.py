@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 _SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -57,8 +58,9 @@ class Node:
         return next((child.node for child in reversed(self.children) if child.key == key), None)
 
 
+@lru_cache(maxsize=3)  # one edit asks several times, and a host's file may have some megabytes
 def parse(text: str) -> Node:
-    """Parse a whole text, or raise NotJson."""
+    """Parse a whole text, or raise NotJson. What is returned may be shared: nobody changes it."""
     node = _Reader(text).value(_over(text, 1 if text.startswith("\ufeff") else 0), 0)
     end = _over(text, node.end)
     if end != len(text):

@@ -67,7 +67,8 @@ def entry_of(manifest: dict[str, Any]) -> str:
 def _shipped(manifest: dict[str, Any], path: str) -> bool:
     """Tell whether a path is among the `files`; the manifest always is."""
     plain = path.removeprefix("./")
-    listed = [str(name).removeprefix("./").rstrip("/") for name in manifest.get("files") or []]
+    files = manifest.get("files")
+    listed = [str(name).removeprefix("./").rstrip("/") for name in (files if isinstance(files, list) else [])]
     return plain == "package.json" or any(plain == name or plain.startswith(f"{name}/") for name in listed)
 
 
@@ -141,9 +142,8 @@ def _beside(folder: Path, path: str, name: str) -> str:
 
 
 def _imports(folder: Path, manifest: dict[str, Any], path: str) -> Iterator[str]:
-    declared = {name for key in ("peerDependencies", "dependencies") for name in manifest.get(key) or {}} | {
-        manifest.get("name")
-    }
+    peers = (manifest.get(key) for key in ("peerDependencies", "dependencies"))
+    declared = {manifest.get("name"), *(name for some in peers if isinstance(some, dict) for name in some)}
     for name in imported((folder / path).read_text("utf-8")):
         package = "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
         if name.startswith("."):
@@ -157,8 +157,9 @@ def _imports(folder: Path, manifest: dict[str, Any], path: str) -> Iterator[str]
 def _patch(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
     import yaml
 
-    bundle = manifest.get("dsh", {})
-    name = bundle.get("bundle", {}).get("patch") if isinstance(bundle, dict) else None
+    name: Any = manifest
+    for key in ("dsh", "bundle", "patch"):
+        name = name.get(key) if isinstance(name, dict) else None
     if not isinstance(name, str):
         yield "package.json names no dsh.bundle.patch"
         return

@@ -70,7 +70,7 @@ def _change(file: Path, wanted: Sequence[InFile], marks: Sequence[InFile], known
     new = edits.put(file, base, wanted) if wanted else base
     if wanted and edits.same(file, new, held.data):
         new = held.data  # a host that lays its file out anew has not changed what it says
-    folders = disk.missing_folders(file.parent)
+    folders = disk.missing_folders(held.target.parent)
     if known is None:
         return Change(file, held, new, Kept(base, held.mode, (), tuple(folders), tuple(wanted)).followed(new))
     kept = known._replace(edits=tuple(wanted), folders=tuple(dict.fromkeys([*known.folders, *folders])))

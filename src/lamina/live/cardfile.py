@@ -13,7 +13,7 @@ import os
 import time
 
 from .disk import read_text, replace
-from .payload import quoted
+from .payload import harmless, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,17 @@ HEAD = "lamina card 1"
 SKIPPED = frozenset({"history", "junk.md", "history.md"})
 """What of a scope is never in a card."""
 _FOLDER = 0o040000
-_OURS = ("LAMINA_", "XDG_CONFIG_HOME", "HOME")
-_LEFT_OUT = frozenset({"LAMINA_CHILD", "LAMINA_OFF", "LAMINA_DEBUG"})
+DECIDING = (
+    "HOME",
+    "LAMINA_CAPTURE_INTERVAL_S",
+    "LAMINA_CARD_CHARS",
+    "LAMINA_CARD_INTERVAL_S",
+    "LAMINA_NUDGES",
+    "LAMINA_RECALL",
+    "LAMINA_WORKSPACE",
+    "XDG_CONFIG_HOME",
+)
+"""The variables that decide what a card says. Nothing else of the environment is written down."""
 
 
 class Card:
@@ -46,13 +55,8 @@ def key_of(text: str) -> str:
 
 def card_key(cwd: str, env: Mapping[str, str]) -> str:
     """Return what decides which card is meant: the folder, and the environment that settings come from."""
-    ours = sorted(f"{name}={value}" for name, value in env.items() if counts(name))
-    return "\n".join((cwd, *ours))
-
-
-def counts(name: str) -> bool:
-    """Tell whether a variable of the environment may decide what a card says."""
-    return name.startswith(_OURS) and name not in _LEFT_OUT
+    ours = [f"{name}={value}" for name in DECIDING if (value := harmless(env.get(name, "")))]
+    return "\n".join((harmless(cwd), *ours))
 
 
 def today() -> str:

@@ -69,7 +69,7 @@ def renew(root: Path, env: Mapping[str, str], clock: Callable[[], datetime] = ut
     made = 0
     for number, (path, key, asked) in enumerate(sorted(_kept(root), key=lambda each: -each[2])):
         cwd, own = _parts(key, env)
-        stale = number >= KEPT or time.time() - asked > KEPT_S or (cwd and not Path(cwd).is_dir())
+        stale = number >= KEPT or time.time() - asked > KEPT_S or (cwd and not os.path.isdir(cwd))  # noqa: PTH112 - answers False where pathlib raises
         if stale or path != path_of(root, cwd, own):
             path.unlink(missing_ok=True)
         elif cardfile.read_card(str(path), key) is None:
@@ -100,7 +100,7 @@ def _asked(path: Path) -> float:
 def _parts(key: str, env: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return the folder of a key, and the environment that it was asked in."""
     cwd, *ours = key.split("\n")
-    others = {name: value for name, value in env.items() if not cardfile.counts(name)}
+    others = {name: value for name, value in env.items() if name not in cardfile.DECIDING}
     return cwd, others | dict(line.split("=", 1) for line in ours if "=" in line)
 
 

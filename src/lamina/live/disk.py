@@ -4,7 +4,7 @@ Standard library only, and little of it: a copy of this module runs as `python -
 """
 
 # os.path and os.open cost less than pathlib, which the hook does not import.
-# ruff: noqa: PTH103, PTH105, PTH116, PTH120
+# ruff: noqa: PTH103, PTH105, PTH108, PTH116, PTH120
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ MAX_PAYLOAD = 32 * 1024 * 1024
 MAX_TEXT = 4 * 1024 * 1024
 MAX_PIPE = 16 * 1024
 """What goes through a pipe without waiting for its other end."""
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a pipe is no reason to wait
+_PYTHON = "PYTHON"
 _PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _TRIES = 1000
 _POLL_S = 0.01
@@ -44,13 +46,31 @@ def write_output(text: str) -> None:
 def read_text(path: str) -> str:
     """Read a small plain file, "" if there is none."""
     try:
-        handle = os.open(path, os.O_RDONLY | _PLAIN)
+        handle = os.open(path, _READ | _PLAIN)
     except OSError:
         return ""
     try:
-        return os.read(handle, MAX_TEXT).decode("utf-8", "replace")
+        return os.read(handle, MAX_TEXT).decode("utf-8", "replace") if _is_file(handle) else ""
     except OSError:
         return ""
+    finally:
+        os.close(handle)
+
+
+def read_from(path: str, offset: int) -> tuple[bytes, str]:
+    """Read what stands in a file from `offset` on, the last 4 MiB at most, and where its end is, as text."""
+    try:
+        handle = os.open(path, _READ | _PLAIN)
+    except OSError:
+        return b"", str(max(offset, 0))
+    try:
+        if not _is_file(handle):
+            return b"", str(max(offset, 0))
+        end = os.fstat(handle).st_size
+        os.lseek(handle, max(0, offset, end - MAX_TEXT), os.SEEK_SET)
+        return (os.read(handle, MAX_TEXT) if offset >= 0 else b""), str(end)
+    except OSError:
+        return b"", str(max(offset, 0))
     finally:
         os.close(handle)
 
@@ -58,11 +78,14 @@ def read_text(path: str) -> str:
 def append(path: str, line: bytes) -> None:
     """Append a line to the spool so that none is lost when a worker takes the file away at this moment."""
     for _ in range(_TRIES):
-        handle = _opened(path, _WRITE)
+        handle = _opened(path, _APPEND)
         try:
             lock(handle, shared=True)
             if is_at(handle, path):
-                os.write(handle, line)
+                size = os.fstat(handle).st_size
+                if size and os.pread(handle, 1, size - 1) != b"\n":
+                    line = b"\n" + line  # a full disk cut the line before: it takes no other with it
+                _write(handle, line)
                 return
         finally:
             os.close(handle)
@@ -74,7 +97,10 @@ def replace(path: str, text: str) -> None:
     fresh = f"{path}.{os.getpid()}.tmp"
     handle = _opened(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
-        os.write(handle, text.encode("utf-8", "replace"))
+        _write(handle, text.encode("utf-8", "replace"))
+    except OSError:
+        os.unlink(fresh)
+        raise
     finally:
         os.close(handle)
     os.replace(fresh, path)
@@ -180,9 +206,21 @@ def _become(
             os.set_inheritable(keep, True)
             os.closerange(3, keep)
             os.closerange(keep + 1, 256)
-        os.execve(command[0], list(command), dict(env))  # noqa: S606 - no shell
+        # What the shell of a project says of Python must not decide which code runs here.
+        own = {name: value for name, value in env.items() if not name.startswith(_PYTHON)}
+        os.execve(command[0], list(command), own)  # noqa: S606 - no shell
     finally:
         os._exit(127)
+
+
+def _write(handle: int, data: bytes) -> None:
+    """Write all of it or raise: a full disk takes a part and says nothing."""
+    if os.write(handle, data) < len(data):
+        raise OSError("the disk took only a part")
+
+
+def _is_file(handle: int) -> bool:
+    return os.fstat(handle).st_mode & 0o170000 == 0o100000
 
 
 def _opened(path: str, flags: int) -> int:

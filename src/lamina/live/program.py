@@ -20,7 +20,7 @@ from lamina.store.layout import Layout
 
 FOLDER = "bin"
 PACKAGE = "lamina_hook"
-_MODULES = ("fast", "payload", "disk", "cardfile")
+_MODULES = ("fast", "call", "payload", "disk", "cardfile")
 
 _HOOK = """\
 #!/bin/sh
@@ -41,6 +41,7 @@ if [ ! -x "$python" ]; then
   echo "lamina: its Python ($python) is gone: install Lamina again, then run: lamina doctor --fix" >&2
   exit 1
 fi
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP
 LAMINA_ROOT={root} exec "$python" -P -m lamina "$@"
 """
 _RUN = '''\

@@ -23,6 +23,9 @@ WAITING = "waiting.json"
 MOST = 1_000
 """Sessions that wait at most; the oldest go first, and are found again in the hosts' own folders."""
 _MOST_BYTES = 64 * 1024 * 1024
+_END_OF_TIME = 1e11  # seconds since 1970
+_CHANGES = ("turn", "end", "compact")
+_TEXTS = ("host", "session", "cwd", "transcript")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,34 @@ def load(state: Path) -> dict[str, Waiting]:
     """Return the sessions that wait; a damaged file says nothing."""
     try:
         said = files.parse_json(files.read_text(state / WAITING))
-        return {key: Waiting(**value) for key, value in said.items()}
-    except (errors.LaminaError, ValueError, TypeError, AttributeError):
+    except (errors.LaminaError, ValueError):
         return {}
+    records = said.values() if isinstance(said, dict) else ()
+    found = (_waiting(value) for value in records if isinstance(value, dict))
+    return {each.key: each for each in found if each.host and (each.session or each.transcript)}
+
+
+def _waiting(said: dict[str, Any]) -> Waiting:
+    """Read a record; what of it is no value of its kind counts as not said."""
+    text = {name: value for name in _TEXTS if isinstance(value := said.get(name), str)}
+    tries = said.get("tries")
+    return Waiting(
+        text.get("host", ""),
+        text.get("session", ""),
+        text.get("cwd", ""),
+        text.get("transcript", ""),
+        time=_time(said.get("time")),
+        captured=_time(said.get("captured")),
+        tries=tries if type(tries) is int else 0,
+        ended=said.get("ended") is True,
+        pressing=said.get("pressing") is True,
+        changed=said.get("changed") is True,
+    )
+
+
+def _time(value: object) -> float:
+    found = number(value) if isinstance(value, int | float | str) else 0.0
+    return found if 0 <= found < _END_OF_TIME else 0.0
 
 
 def save(state: Path, waiting: dict[str, Waiting]) -> None:
@@ -133,9 +161,10 @@ def _with(waiting: dict[str, Waiting], lines: Iterable[dict[str, Any]]) -> dict[
             old,
             cwd=new.cwd or old.cwd,
             transcript=new.transcript or old.transcript,
-            time=max(old.time, number(line.get("time", ""))),
+            time=max(old.time, _time(line.get("time", ""))),
+            tries=0 if event in _CHANGES else old.tries,
             ended=event == "end" or (old.ended and event != "start"),
             pressing=old.pressing or event in ("end", "compact"),
-            changed=old.changed or event in ("turn", "end", "compact"),
+            changed=old.changed or event in _CHANGES,
         )
     return found

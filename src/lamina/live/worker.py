@@ -6,6 +6,7 @@ One runs at a time: a hook takes the lock before it starts one, and the lock liv
 from __future__ import annotations
 
 import os
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -16,12 +17,14 @@ from functools import cached_property
 from pathlib import Path
 
 from lamina import errors
-from lamina.hosts.base import host_named
+from lamina.hosts.base import host_named, live_named
 from lamina.live import cards, disk, scan, spool
+from lamina.live.program import program
 from lamina.live.spool import Waiting
 from lamina.memory import Memory
 from lamina.memory.reading import utc_now
-from lamina.store import log, pause
+from lamina.pipeline.redact import redact
+from lamina.store import log
 from lamina.store.layout import Layout
 
 LOCK = "locks/worker.lock"
@@ -32,6 +35,7 @@ RETRY_S = 300.0
 _NICE = 5
 _FORGET_S = 7 * 86_400
 _HOOKED = "hooked"
+_OF_ONE_SESSION = frozenset({"LAMINA_CAPTURE", "LAMINA_OFF", "LAMINA_WORKSPACE"})
 
 
 def work(root: Path, *, env: Mapping[str, str], handle: int | None = None) -> bool:
@@ -63,7 +67,8 @@ class Worker:
     def __init__(self, root: Path, env: Mapping[str, str], end: float) -> None:
         self.root = root
         self.layout = Layout(root)
-        self.env = env
+        # One terminal's word about capture is for its own sessions, which the hook left out already.
+        self.env = {name: value for name, value in env.items() if name not in _OF_ONE_SESSION}
         self.end = end
         self.home = Path(env.get("HOME") or Path.home())
         self.captured = 0
@@ -71,8 +76,7 @@ class Worker:
     def run(self) -> bool:
         """Run every part; one that fails stops no other. Returns whether the spool could be taken."""
         taken = self._try("spool", self._sessions)
-        if pause.paused(self.root, now=utc_now()) is None:
-            self._try("scan", self._scan)
+        self._try("scan", self._scan)
         self._try("consolidate", self._consolidate)
         self._try("tick", self._tick)
         self._try("cards", lambda: bool(cards.renew(self.root, self.env)) or True)
@@ -85,12 +89,12 @@ class Worker:
         except errors.LaminaError as problem:
             self._log("worker_failed", job=name, reason=problem.message)
         except Exception as problem:  # noqa: BLE001 - nobody sees a worker: whatever it is goes to the log
-            where = "".join(traceback.format_tb(problem.__traceback__)[-3:])
-            self._log("worker_failed", job=name, reason=f"{type(problem).__name__} at {where}")
+            self._log("worker_failed", job=name, reason=_where(problem))
         return False
 
     def _log(self, event: str, **fields: object) -> None:
-        log.log(self.layout, event, at=utc_now(), **fields)
+        told = {name: redact(str(value)).text for name, value in fields.items()}
+        log.log(self.layout, event, at=utc_now(), **told)
 
     # -- the sessions that hooks told of
 
@@ -98,14 +102,21 @@ class Worker:
         """Capture the sessions that are due, until the spool is empty."""
         while True:
             waiting = spool.take(self.layout.state)
-            if pause.paused(self.root, now=utc_now()) is not None:
-                return False
             due = [each for each in waiting.values() if self._is_due(each)]
             if not due or time.monotonic() > self.end:
                 return True
             for each in due:
+                if time.monotonic() > self.end:
+                    return True
+                if self._is_off():
+                    return False  # what waits stays as it is
                 waiting[each.key] = self._settled(each)
                 spool.save(self.layout.state, waiting)
+
+    def _is_off(self) -> bool:
+        """Tell whether nothing may be captured now, whatever the session: paused, or off for this machine."""
+        with self._open() as memory:
+            return memory.capture_off() is not None
 
     def _is_due(self, each: Waiting) -> bool:
         if not each.changed:
@@ -123,33 +134,41 @@ class Worker:
     def _settled(self, each: Waiting) -> Waiting:
         """Capture one session; returns what is left to do of it."""
         now = time.time()
-        done = replace(each, captured=now, tries=0, pressing=False, changed=False)
-        failed = replace(each, captured=now, tries=each.tries + 1, changed=each.tries + 1 < TRIES)
-        try:
-            status = self._capture(each)
-        except (errors.Refused, errors.BadTranscript, errors.BadInput, errors.UnreadableFile) as problem:
-            self._log("capture_refused", host=each.host, session=each.session, reason=problem.message)
-            return done
-        except errors.LaminaError as problem:
-            self._log("capture_failed", host=each.host, session=each.session, reason=problem.message)
-            return failed
-        except Exception as problem:  # noqa: BLE001 - one session must not keep the others from memory
-            self._log("capture_failed", host=each.host, session=each.session, reason=repr(problem))
-            return failed
-        return replace(each, captured=now, tries=1, pressing=False) if status == "waiting" else done
+        outcome = self._outcome(each.host, lambda: (self._transcript(each), _is_final(each)), each.session)
+        if outcome == "done":
+            return replace(each, captured=now, tries=0, pressing=False, changed=False)
+        if outcome == "waits":
+            return replace(each, captured=now, tries=1, pressing=False)
+        tries = each.tries + 1
+        return replace(each, captured=now, tries=tries, changed=outcome == "passing" or tries < TRIES)
 
-    def _capture(self, each: Waiting) -> str:
-        path = self._transcript(each)
-        with self._open() as memory:
-            status = str(memory.capture(path, host=each.host, final=each.ended)["status"])
-        self.captured += status == "captured"
-        return status
+    def _outcome(self, host: str, which: Callable[[], tuple[Path, bool]], session: str) -> str:
+        """Capture a transcript: `done`, `waits` for a model, `passing` trouble, or `failed`; never raises."""
+        reason = ""
+        try:
+            path, final = which()
+            with self._open() as memory:
+                status = str(memory.capture(path, host=host, final=final)["status"])
+        except errors.Refused as problem:
+            reason, outcome = problem.message, "passing" if self._is_off() else "done"
+        except (errors.Busy, errors.UnwritableStore) as problem:
+            reason, outcome = problem.message, "passing"
+        except errors.LaminaError as problem:
+            reason, outcome = problem.message, "failed"
+        except Exception as problem:  # noqa: BLE001 - one session must not keep the others from memory
+            reason, outcome = _where(problem), "failed"
+        else:
+            self.captured += status == "captured"
+            return "waits" if status == "waiting" else "done"
+        told = "capture_refused" if outcome == "done" else "capture_failed"
+        self._log(told, host=host, session=session, reason=reason)
+        return outcome
 
     def _transcript(self, each: Waiting) -> Path:
         """Return the file of a session: the one that was told, else the one whose head names the session."""
         host = host_named(each.host)
         if host is None:
-            raise errors.BadInput(f"{each.host!r} keeps no transcript that can be read", "nothing to do")
+            raise errors.Refused(f"{each.host!r} keeps no transcript that can be read", "nothing to do")
         told = Path(each.transcript) if each.transcript else None
         if told is not None and host.stamp(told) is not None and host.recognises(told):
             return told
@@ -164,19 +183,17 @@ class Worker:
 
     def _scan(self) -> bool:
         """Look at the folders of the installed hosts for what no hook told of."""
+        if self._is_off():
+            return False
         known = {each.transcript for each in spool.load(self.layout.state).values() if each.changed}
         for found in scan.left_over(self.root, self.home, self.env):
-            if time.monotonic() > self.end:
+            if time.monotonic() > self.end or self._is_off():
                 return False
             if str(found.path) in known:
                 continue
-            try:
-                with self._open() as memory:
-                    done = memory.capture(found.path, host=found.host, final=found.is_over)
-                self.captured += done["status"] == "captured"
-            except errors.LaminaError as problem:
-                self._log("capture_failed", host=found.host, file=str(found.path), reason=problem.message)
-            scan.remember(self.root, found)
+            outcome = self._outcome(found.host, lambda each=found: (each.path, each.is_over), found.path.stem)  # type: ignore[misc]
+            given_up = outcome == "failed" and found.tries + 1 >= scan.TRIES
+            scan.remember(self.root, found, failed=outcome != "done", for_good=given_up)
         return True
 
     # -- the rest
@@ -209,6 +226,35 @@ class Worker:
     def _open(self) -> Iterator[Memory]:
         with Memory.open(self.root, cwd=self.root, env=self.env) as memory:
             yield memory
+
+
+def _is_final(each: Waiting) -> bool:
+    """Tell whether what is still thin is to be kept: the session ended, or its host would never tell."""
+    host = live_named(each.host)
+    return each.ended or (host is not None and not host.hooks.ends)
+
+
+def wake(root: Path, env: Mapping[str, str]) -> bool:
+    """Start a worker beside this process if a session waits for one; tells whether it did.
+
+    For processes that run for hours: a turn that came too early for its session's interval starts none.
+    """
+    state, now = root / "state", time.time()
+    due = any(each.changed and not 0 <= now - each.captured < RETRY_S for each in spool.load(state).values())
+    if spool.is_empty(state) and not due:
+        return False
+    held = disk.take(str(state / LOCK))
+    if held is None:
+        return False
+    try:
+        return disk.start((*program(root, sys.executable), "worker", str(held)), env, keep=held)
+    finally:
+        os.close(held)
+
+
+def _where(problem: Exception) -> str:
+    """Say what kind of failure it was and where, never with what text."""
+    return f"{type(problem).__name__} at {''.join(traceback.format_tb(problem.__traceback__)[-3:])}"
 
 
 def _step_back() -> None:

@@ -202,6 +202,7 @@ class Opened:
     def session_workspace(self, session: Session) -> Workspace:
         """Return the workspace that a session worked in; raises Refused where it may not be captured."""
         from lamina.settings.capture import capture_off
+        from lamina.store.off import is_off
 
         # LAMINA_WORKSPACE speaks for this process; the session ran in another one.
         found = resolve(
@@ -213,6 +214,10 @@ class Opened:
             explicit=self.explicit,
             transcript_remote=session.remote or None,
         )
+        if is_off(self.root, session.host, session.id):
+            raise errors.Refused(
+                "capture is off: Lamina was switched off in the process of that session", "it stays out"
+            )
         settings = self.own.with_project(found.project)
         why = capture_off(settings, session.cwd or None, env=self.env, now=self.clock())
         if why:

@@ -199,6 +199,24 @@ class Reading:
         budget = budget or self.settings["card_chars"]
         return card(self.store, self.scope, today=self._at.today, budget=budget, branch=self._at.branch)
 
+    def topics(self) -> Sequence[tuple[str, str, str]]:
+        """Return the topics of this workspace and the global scope: `global` or the key, layer, slug."""
+        from lamina.memory import shelves
+
+        return list(shelves.topics(self._at))
+
+    def topic(self, scope: str, layer: str, slug: str) -> str:
+        """Return the file of one topic; raises NoSuchFile."""
+        from lamina.memory import shelves
+
+        return shelves.topic(self._at, scope, layer, slug)
+
+    def checkpoint_text(self) -> str | None:
+        """Return the checkpoint that stands in this project, None without one."""
+        from lamina.memory import shelves
+
+        return shelves.checkpoint(self._at)
+
     # -- what is going on
 
     def state(self) -> Json:
@@ -221,7 +239,7 @@ class Reading:
 
     def status(self) -> Json:
         """Return what the store holds, what waits and what is due."""
-        from lamina.memory import models
+        from lamina.memory import chronicle, models
         from lamina.pipeline import status
         from lamina.store.installed import installed
 
@@ -235,7 +253,12 @@ class Reading:
         if not self.exists:
             return status.empty(self.root) | here | {"vectors": self.vectors()}
         facts = status.status(self.store, self._at.clock(), self._at.cadence())
+        facts["due"] += ["history"] if chronicle.is_due(self._at) else []
         return facts | here | {"vectors": self.vectors()}
+
+    def capture_off(self) -> str | None:
+        """Say why sessions of this folder are not captured now, None if they are."""
+        return self._at.capture_off()
 
     def vectors(self) -> Json:
         """Return the embedder's name, how many memories have a vector of it, and how many have none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 from lamina.memory.opened import root_commits
@@ -49,7 +49,7 @@ def review_in(opened: Opened) -> Callable[[Scope], str]:
 
 
 def _setting(opened: Opened, cwd: str) -> str:
-    if not cwd or not Path(cwd).is_dir():
+    if not cwd or not os.path.isdir(cwd):  # noqa: PTH112 - answers False where pathlib raises
         return str(opened.own["review"])
     registry = Registry.load(opened.root)
     found = resolve(cwd, registry=registry, env={}, home=opened.home, root_commits=root_commits)

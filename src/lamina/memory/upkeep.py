@@ -45,6 +45,15 @@ class Upkeep(Sessions):
 
         return self._wrote(refreshing.refresh(self._at, limit=limit, dry_run=dry_run), dry_run=dry_run)
 
+    def history(self, *, limit: int | None = None, dry_run: bool = False) -> Json:
+        """Take new commits of the known repositories into memory now; at most `limit` (200), oldest first.
+
+        Raises Busy if another process is at it. A repository that can't be read has a `reason`.
+        """
+        from lamina.memory import chronicle
+
+        return self._wrote(chronicle.history(self._at, limit=limit, dry_run=dry_run), dry_run=dry_run)
+
     def sync(self, *, dry_run: bool = False) -> Json:
         """Commit what is not committed yet: `committed` is the commit, None if there was nothing.
 
@@ -70,7 +79,7 @@ class Upkeep(Sessions):
 
     def tick(self, *, dry_run: bool = False) -> Json:
         """Run whatever is due now; safe to call as often as one likes."""
-        from lamina.memory import distilling, finding, forgetting, refreshing
+        from lamina.memory import chronicle, distilling, finding, forgetting, refreshing
         from lamina.pipeline import status, tick
 
         if not self.exists:
@@ -78,6 +87,7 @@ class Upkeep(Sessions):
         if dry_run:
             due = status.due(self.store, self._at.clock(), self._at.cadence())
             due += ["refresh"] if refreshing.is_due(self._at) else []
+            due += ["history"] if chronicle.is_due(self._at) else []
             return {"ran": [*due, "vectors"] if finding.is_due(self._at) else due}
         ran = forgetting.finish(self._at)
         ran += tick.tick(
@@ -87,6 +97,7 @@ class Upkeep(Sessions):
             keep=self.settings["notes_kept"],
             finish=distilling.in_background(self._at),
             check=refreshing.in_background(self._at),
+            take=chronicle.in_background(self._at),
         )
         self._wrote({}, dry_run=False)
         return {"ran": [*ran, "vectors"] if finding.catch_up(self._at) else ran}

@@ -273,7 +273,9 @@ def _parents(store: Store, session: Session, source: Source) -> list[Source]:
         return []
     mark = watermarks.load(store, session.host, session.parent)
     paths = [Path(read.path) for read in mark.files] if mark else []
-    paths = paths or [source.path.with_name(f"{session.parent}{source.path.suffix}")]
+    beside = f"{session.parent}{source.path.suffix}"
+    if not paths and Path(beside).name == beside and "\0" not in beside:
+        paths = [source.path.with_name(beside)]
     return [Source(path, source.host) for path in paths if path != source.path and source.host.stamp(path)]
 
 
@@ -337,7 +339,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _sessions(path: Path) -> Iterator[tuple[Path, Host | None]]:
-    """Yield the transcripts in a file: itself, its host told later; of a database each session with its host."""
+    """Yield the transcripts in a file: itself, its host told later; of a database each, with its host."""
     host = detect(path) if path.suffix.lower() in _OF_MANY else None
     if host is None:
         yield path, None

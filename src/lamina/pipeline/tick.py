@@ -9,6 +9,7 @@ from lamina.pipeline import branches, system_doc
 from lamina.pipeline.commit import commit
 from lamina.pipeline.consolidate import Consolidated, consolidate
 from lamina.pipeline.status import Cadence, due
+from lamina.pipeline.tracks import is_here
 from lamina.store import log, notes, watermarks
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 KEPT_NOTES = 50
 
 
-def tick(
+def tick(  # noqa: PLR0913 - one for each job that the caller knows more of
     store: Store,
     now: datetime,
     cadence: Cadence,
@@ -29,12 +30,13 @@ def tick(
     keep: int = KEPT_NOTES,
     finish: Callable[[], Consolidated | None] | None = None,
     check: Callable[[], bool] | None = None,
+    take: Callable[[], bool] | None = None,
 ) -> list[str]:
     """Run what is due and return its names, in the order in which it ran.
 
     A job that fails stops no other; the first failure is raised when all had their turn. `finish`
     consolidates as the settings say, None if that must wait; without it notes are filed by label. `check`
-    refreshes stale entries if that is due, and tells whether it was.
+    refreshes stale entries if that is due, and tells whether it was; `take` the same for new commits.
     """
     if store.read_only:
         return []
@@ -50,6 +52,7 @@ def tick(
         {
             "consolidate": consolidated,
             "refresh": check or (lambda: False),
+            "history": take or (lambda: False),
             "branches": lambda: bool(branches.unstage(store, now)),
             "prune": lambda: bool(prune(store, now, keep=keep)),
             "system-doc": lambda: system_doc.refresh(store, now),
@@ -96,9 +99,7 @@ def prune(store: Store, now: datetime, *, keep: int) -> int:
 
 def transcripts_gone(store: Store) -> Mapping[str, bool]:
     """Map each session's note to whether none of its transcripts is on this machine any more."""
-    from pathlib import Path
-
     return {
-        mark.name: not any(Path(read.path).is_file() for read in mark.files)
+        mark.name: not any(is_here(mark.host, read.path) for read in mark.files)
         for mark in watermarks.watermarks(store)
     }

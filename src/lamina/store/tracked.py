@@ -54,7 +54,7 @@ class Commit(NamedTuple):
 
 def tracked_files(top: Path, *, within_s: float = 10.0) -> list[str]:
     """List what git tracks below the top of a worktree, with `/`, sorted by git; links are left out."""
-    ran = _ask(top, ["ls-files", "-z", "--cached", "--stage"], most=_LIST_BYTES, within_s=within_s)
+    ran = ask(top, ["ls-files", "-z", "--cached", "--stage"], most=_LIST_BYTES, within_s=within_s)
     names = []
     for record in ran.out.rpartition("\0")[0].split("\0"):
         head, tab, name = record.partition("\t")
@@ -90,10 +90,10 @@ def grep_tracked(top: Path, terms: Sequence[str], *, within_s: float = 10.0) -> 
     one = "|".join(re.escape(term) for term in sorted(plain, key=len, reverse=True))
     # One pattern of all terms is several times faster than many fixed ones, where git knows such patterns.
     pattern = f"(?<![A-Za-z0-9_])(?:{one})(?![A-Za-z0-9_])"
-    ran = _ask(top, [*grep, "-P", "-e", pattern, "--"], most=_MATCH_BYTES, within_s=within_s)
+    ran = ask(top, [*grep, "-P", "-e", pattern, "--"], most=_MATCH_BYTES, within_s=within_s)
     if ran.code > 1:
         fixed = [part for term in plain for part in ("-e", term)]
-        ran = _ask(top, [*grep, "-F", "-w", *fixed, "--"], most=_MATCH_BYTES, within_s=within_s)
+        ran = ask(top, [*grep, "-F", "-w", *fixed, "--"], most=_MATCH_BYTES, within_s=within_s)
     return list(_matches(ran.out))
 
 
@@ -119,7 +119,7 @@ def commits_about(top: Path, since: date, *, most: int = 1_000, within_s: float 
     ]
     bounds = [f"--since={since.isoformat()}T00:00:00Z", "-n", str(most), "HEAD", "--"]
     env = {"TZ": "UTC"}
-    ran = _ask(top, [*asked, *bounds], most=_LOG_BYTES, within_s=within_s, env=env)
+    ran = ask(top, [*asked, *bounds], most=_LOG_BYTES, within_s=within_s, env=env)
     parts = ran.out.split("\0")[1:]
     return [_commit(parts[at : at + 5]) for at in range(0, len(parts) - 4, 5)]
 
@@ -143,13 +143,14 @@ def read_tracked(top: Path, path: str) -> str | None:
 
 def head_commit(top: Path) -> str:
     """Return the full hash of the commit that is checked out, "" where there is none."""
-    ran = _ask(top, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], most=200, within_s=5.0)
+    ran = ask(top, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], most=200, within_s=5.0)
     return ran.out.strip() if re.fullmatch("[0-9a-f]{40,64}", ran.out.strip()) else ""
 
 
-def _ask(
+def ask(
     top: Path, args: Sequence[str], *, most: int, within_s: float, env: dict[str, str] | None = None
 ) -> git.Ran:
+    """Ask git about a repository that is somebody else's: it runs nothing, fetches nothing, locks nothing."""
     ceiling = {"GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.realpath(top))}  # noqa: PTH120 - never one above
     return git.head(top, args, most=most, timeout_s=within_s, env={**_QUIET, **ceiling, **(env or {})})
 

@@ -104,9 +104,8 @@ def uninstall(arguments: list[str], out: Output) -> int:
 def site_of(memory: Memory) -> Site:
     """Return the store and the person that it is installed for."""
     from lamina.install.engine import Site
-    from lamina.settings import Settings
 
-    settings = Settings.load(env=os.environ)
+    settings = memory.settings
     return Site(memory.root, settings.home, os.environ, bool(settings["recall"]))
 
 
@@ -128,10 +127,9 @@ def project_of(options: argparse.Namespace) -> Path | None:
     """Return the top of the current project for --project."""
     if not options.project:
         return None
-    from lamina.store.repository import find
+    from lamina.install import engine
 
-    found = find(Path.cwd())
-    return found.top if found and found.top else Path.cwd()
+    return engine.top_of(Path.cwd())
 
 
 def told(
@@ -232,9 +230,8 @@ def touched(done: Done) -> list[str]:
 def overview(site: Site, out: Output) -> int:
     """List the hosts: found here or not, installed or not."""
     from lamina.install import engine
-    from lamina.store.installed import installed
 
-    known, found = installed(site.root), engine.present(site)
+    known, found = engine.known(site), engine.present(site)
     rows = []
     for name in engine.hosts():
         how = known.get(name)

@@ -50,6 +50,7 @@ COMMANDS: dict[str, Command] = {
     "capture": Command("gather", "Work", "turn one transcript into a note"),
     "consolidate": Command("gather", "Work", "turn waiting notes into memories"),
     "refresh": Command("refresh", "Work", "check stale memories against what the repository says"),
+    "history": Command("history", "Work", "take the commits of your projects into memory"),
     "hook": Command("hook", "Work", "answer an event of a host (hosts call this by themselves)"),
     "tick": Command("upkeep", "Work", "run whatever is due now"),
     "serve": Command("serve", "Work", "keep search warm for the other processes of this machine"),

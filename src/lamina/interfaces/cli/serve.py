@@ -19,7 +19,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     parser = command(
         name,
         "Keep the search of one store warm: while this runs, every `lamina search` on this machine is "
-        "answered by it, by words and by meaning, and what is new gets its vector in the background. It "
+        "answered by it, by words and by meaning, what is new gets its vector in the background, and every "
+        "minute what is due is done (as by `lamina tick`). It "
         "listens on a local socket that only you may open, never on a network. Ctrl-C ends it.",
         examples=("lamina serve", "lamina serve --idle 30m", "lamina serve --stop"),
     )
@@ -36,9 +37,12 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         ended = memory.exists and stop(memory.standpoint, env=os.environ)
         out.result({"stopped": ended}, "stopped" if ended else "no process keeps this store warm")
         return 0
+    from lamina.live.ticking import Ticking
     from lamina.resident.server import Server
 
-    Server(memory.store.layout.root, env=os.environ, idle_s=idle).serve(teller(out))
+    root = memory.store.layout.root
+    Ticking(str(root), tell=out.note).start()
+    Server(root, env=os.environ, idle_s=idle).serve(teller(out))
     return 0
 
 

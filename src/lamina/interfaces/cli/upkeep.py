@@ -26,9 +26,9 @@ def tick(arguments: list[str], out: Output) -> int:
     """Run whatever is due now."""
     parser = command(
         "tick",
-        "Run whatever is due now: consolidation, the check of stale memories where a model is named, pruning "
-        "of old notes, SYSTEM.md, the git commit, vectors where some are in use. Safe to call as often as "
-        "you like.",
+        "Run whatever is due now: consolidation, the check of stale memories where a model is named, "
+        "new commits, pruning of old notes, SYSTEM.md, the git commit, vectors where some are in use. "
+        "Safe to call as often as you like.",
         changes=True,
         examples=("lamina tick --dry-run", "lamina tick"),
     )

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from lamina.interfaces.mcp.wire import Unusable, parse
+from lamina.interfaces.mcp.wire import Unusable, parse, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,7 +54,10 @@ class Front:
     def run(self) -> None:
         """Serve until the input ends and what was asked is answered, or nobody waits for it."""
         for line in self._wire.lines():
-            self._take(line)
+            try:
+                self._take(line)
+            except Exception as problem:  # noqa: BLE001 - the edge: one message must not end the others
+                tell(f"a message was lost: {type(problem).__name__}: {problem}")
         until = time.monotonic() + LAST_S
         while self._waiting and time.monotonic() < until and self._wire.is_read():
             time.sleep(0.01)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina.interfaces.mcp.front import Front
-from lamina.interfaces.mcp.wire import Wire
+from lamina.interfaces.mcp.wire import Wire, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def serve(profile: str, *, root: str | None, workspace: str | None) -> NoReturn:
     The process ends there and then: no thread that still loads or works is waited for, and every write to the
     store is whole or not there.
     """
-    from lamina.interfaces.mcp.ticking import Ticking
+    from lamina.live.ticking import Ticking
 
     def behind(front: Front) -> Callable[[Json], None]:
         from lamina.interfaces.mcp.bridge import Bridge
@@ -40,9 +40,12 @@ def serve(profile: str, *, root: str | None, workspace: str | None) -> NoReturn:
     code = 0
     try:
         wire = Wire.claim()
-        Ticking(root).start()
+        Ticking(root, tell=tell).start()
         Front(wire, answers(profile), behind).run()
     except KeyboardInterrupt:
         code = 130
+    except Exception as problem:  # noqa: BLE001 - the edge of the process, which ends without a word otherwise
+        tell(f"ended by {type(problem).__name__}: {problem}")
+        code = 1
     finally:
         os._exit(code)

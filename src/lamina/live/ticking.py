@@ -8,10 +8,11 @@ import time
 from contextlib import ExitStack
 
 from lamina.errors import LaminaError
-from lamina.interfaces.mcp.wire import tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lamina.memory import Memory
     from lamina.store.locks import Held
 
@@ -24,12 +25,14 @@ SHARE = 0.01
 class Ticking:
     """Runs `Memory.tick` while the process lives, if no other process does it already.
 
-    The lock of the leader is held until the process ends; then another one finds it free.
+    It also wakes the worker if a session waits for it. The lock of the leader is held until the process ends;
+    then another one finds it free.
     """
 
-    def __init__(self, root: str | None, *, every_s: float = EVERY_S) -> None:
+    def __init__(self, root: str | None, *, tell: Callable[[str], None], every_s: float = EVERY_S) -> None:
         self._root = root
         self._every_s = every_s
+        self._tell = tell
         self._stack = ExitStack()
         self._held: Held | None = None
 
@@ -45,18 +48,20 @@ class Ticking:
             try:
                 self.once()
             except LaminaError as problem:
-                tell(f"the tick failed: {problem.message}")
+                self._tell(f"the tick failed: {problem.message}")
             except Exception as problem:  # noqa: BLE001 - the edge of the process
-                tell(f"the tick failed: {type(problem).__name__}: {problem}")
+                self._tell(f"the tick failed: {type(problem).__name__}: {problem}")
             pause = max(self._every_s, (time.thread_time() - began) / SHARE)
 
     def once(self) -> bool:
         """Run what is due, if this process leads; tells whether it does."""
+        from lamina.live.worker import wake
         from lamina.memory import Memory
 
         with Memory.open(self._root, cwd=os.sep) as memory:
             if not memory.exists or not self._leads(memory):
                 return False
+            wake(memory.root, os.environ)
             memory.tick()
         return True
 

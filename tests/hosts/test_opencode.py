@@ -1,0 +1,112 @@
+"""OpenCode's database: what is read of it, what waits, and that its writer is left alone."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lamina.errors import UnreadableFile
+from lamina.formats.event import Author, Event, Kind
+from lamina.hosts.base import detect, host_named
+from lamina.hosts.opencode import HOST, unquoted
+
+_TABLES = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
+                      time_created INTEGER, time_updated INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+"""
+_AT = 1_772_442_000_000
+
+
+def database(path: Path) -> sqlite3.Connection:
+    link = sqlite3.connect(path, isolation_level=None)
+    link.executescript(_TABLES)
+    for name, parent in (("ses_a", None), ("ses_b", "ses_a")):
+        row = (name, parent, "/home/mira/tidepool", "Uploads", _AT, _AT)
+        link.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", row)
+    return link
+
+
+def add(link: sqlite3.Connection, number: int, role: str, *parts: dict[str, Any], **more: Any) -> None:
+    name = f"msg_{number:03d}"
+    data = {"role": role, "time": {"created": _AT + number, "completed": more.pop("done", None)}, **more}
+    link.execute("INSERT INTO message VALUES (?, 'ses_a', ?)", (name, json.dumps(data)))
+    for at, part in enumerate(parts):
+        row = (f"prt_{number:03d}_{at}", name, json.dumps(part))
+        link.execute("INSERT INTO part VALUES (?, ?, 'ses_a', ?)", row)
+
+
+def text(words: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text", "text": words, **more}
+
+
+def tool(status: str, **more: Any) -> dict[str, Any]:
+    state = {"status": status, "input": {"filePath": "/home/mira/tidepool/a.py"}, **more}
+    return {"type": "tool", "tool": "read", "callID": "call_1", "state": state}
+
+
+def test_a_session_is_read_beside_its_writer_and_a_running_answer_waits(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(database(path)) as link:
+        add(link, 1, "user", text("card", synthetic=True), text('"Add a retry."'))
+        add(link, 2, "assistant", {"type": "reasoning", "text": "hmm"}, tool("running"))
+        first = HOST.read(path / "ses_a")
+        told = [(each.author, each.text) for each in first if isinstance(each, Event)]
+        assert told == [(Author.HOST, "card"), (Author.PERSON, "Add a retry.")]
+        before = HOST.stamp(path / "ses_a")
+        done = json.dumps(tool("error", error="gone"))
+        link.execute("UPDATE part SET data = ? WHERE id = 'prt_002_1'", (done,))
+        head = json.dumps({"role": "assistant", "time": {"created": _AT + 2, "completed": _AT + 3}})
+        link.execute("UPDATE message SET data = ? WHERE id = 'msg_002'", (head,))
+        assert HOST.stamp(path / "ses_a") != before
+        second = HOST.read(path / "ses_a", first.position)
+        events = [each for each in second if isinstance(each, Event)]
+        assert [(each.kind, each.seq, each.failed) for each in events] == [
+            (Kind.TOOL_CALL, 3, False),
+            (Kind.TOOL_RESULT, 3, True),
+        ]
+        assert events[0].paths == ("a.py",)
+        assert list(HOST.read(path / "ses_a", second.position)) == []
+
+
+def test_each_session_is_a_path_and_a_child_is_a_subagent(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    database(path).close()
+    assert host_named("opencode") is HOST
+    assert detect(path) is detect(path / "ses_a") is HOST
+    assert list(HOST.sessions(path)) == [path / "ses_a", path / "ses_b"]
+    session = HOST.read(path / "ses_b").session
+    assert (session.parent, session.subagent) == ("ses_a", True)
+    assert [each.name for each in tmp_path.iterdir()] == ["opencode.db"]
+
+
+def test_a_log_that_a_crash_left_is_read_and_nothing_is_made_beside_it(tmp_path: Path) -> None:
+    path, left = tmp_path / "opencode.db", tmp_path / "left"
+    left.mkdir()
+    with closing(database(path)) as link:
+        add(link, 1, "user", text("Add a retry."))
+        add(link, 2, "assistant", text("Done."), done=_AT)
+        for name in ("opencode.db", "opencode.db-wal"):
+            (left / name).write_bytes((tmp_path / name).read_bytes())
+    assert len(list(HOST.read(left / "opencode.db" / "ses_a"))) == 2
+    assert sorted(each.name for each in left.iterdir()) == ["opencode.db", "opencode.db-wal"]
+
+
+def test_a_damaged_database_is_one_unreadable_file(tmp_path: Path) -> None:
+    path = tmp_path / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    assert list(HOST.transcripts(tmp_path, {"XDG_DATA_HOME": str(tmp_path / "share")})) == [path]
+    with pytest.raises(UnreadableFile):
+        HOST.read(path)
+
+
+def test_quotes_that_a_person_typed_stay() -> None:
+    assert unquoted('"a" and "b"') == '"a" and "b"'
