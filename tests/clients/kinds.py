@@ -274,7 +274,7 @@ def _dsh_seed(seat: Seat) -> None:
 
 
 def _dsh_words(prompt: str, session: str) -> list[str]:
-    resumed = ["--resume", session] if session else []
+    resumed = ["--session-id", session] if session else []
     return ["--profile", "headless", "--json", *resumed, prompt]
 
 
@@ -333,6 +333,6 @@ KINDS: Mapping[str, Kind] = {
         ("dsh",), _dsh_seed, _dsh_words, _dsh_env,
         "mcp__lamina__memory_{}",
         _sleep("bash", description="wait"),
-        ".*agent.*", lambda prompt: {"prompt": prompt, "description": "a part"},
+        "subagent", lambda prompt: {"prompt": prompt, "description": "a part"},
     ),
 }  # fmt: skip

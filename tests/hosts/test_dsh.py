@@ -21,7 +21,8 @@ from lamina.hosts.dsh import HOST
 from lamina.hosts.dsh_setup import PACKAGE, PROFILES
 from lamina.hosts.render import Said, Turn, render_dsh, session_uuid
 from lamina.hosts.setup import Edit, OwnFile, Say, Where, YamlItem
-from lamina.live.fast import NOTE, Hook
+from lamina.live.call import Place
+from lamina.live.fast import NOTE, answer
 from lamina.memory import Memory
 
 SID = f"session-{session_uuid('tidepool')}"
@@ -251,7 +252,7 @@ def test_a_run_that_lamina_started_is_never_captured(tmp_path: Path) -> None:
 
 
 def said(tmp_path: Path, name: str, *, depth: int = 0, **payload: Any) -> str:
-    hook = Hook(str(tmp_path / "state"), {"dsh": HOST.hooks.literal()}, ["/bin/false"])
+    place = Place(str(tmp_path / "state"), {"dsh": HOST.hooks.literal()}, ["/bin/false"])
     body = {
         "session_id": SID,
         "cwd": CWD,
@@ -259,14 +260,14 @@ def said(tmp_path: Path, name: str, *, depth: int = 0, **payload: Any) -> str:
         "depth": depth,
         **payload,
     }
-    return hook.answer("dsh", name, {}, json.dumps(body).encode())
+    return answer(place, "dsh", name, {}, json.dumps(body).encode())
 
 
 def test_a_subagent_is_kept_from_writing_and_the_main_agent_is_not(tmp_path: Path) -> None:
     call = {"tool_name": "mcp__lamina__memory_remember", "tool_input": {"text": "x"}}
-    answer = json.loads(said(tmp_path, "tool", depth=1, **call))
-    assert answer["permissionDecision"] == "deny"
-    assert answer["permissionDecisionReason"]
+    told = json.loads(said(tmp_path, "tool", depth=1, **call))
+    assert told["permissionDecision"] == "deny"
+    assert told["permissionDecisionReason"]
     assert said(tmp_path, "tool", **call) == ""
     assert said(tmp_path, "tool", depth=1, tool_name="mcp__lamina__memory_search", tool_input={}) == ""
 

@@ -128,7 +128,7 @@ def test_the_patch_mounts_the_package_by_name(package: Path, patch: str) -> None
         ({"type": None}, "type"),
         ({"dsh": None}, "dsh.bundle.patch"),
         ({"dsh": {"bundle": {}}}, "dsh.bundle.patch"),
-        ({"exports": None}, "exports no entry"),
+        ({"exports": None, "main": None}, "exports no entry"),
         ({"exports": {".": "./src/gone.js"}}, "does not ship"),
         ({"name": ""}, "has no name"),
         ({"scripts": {"prepare": "tsc"}}, "build step"),
