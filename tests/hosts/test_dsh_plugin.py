@@ -126,6 +126,11 @@ def test_a_subagent_gets_the_note_and_is_no_session_of_its_own(stage: Stage, hea
     assert all(payload["depth"] == 1 for _, payload in stage.seen())
 
 
+def test_a_session_that_is_left_open_ends_with_the_host(stage: Stage) -> None:
+    stage.run(left=True)
+    assert [event for event, _ in stage.seen()].count("dsh end") == 1
+
+
 def test_a_fork_is_a_session_of_its_own(stage: Stage) -> None:
     found = stage.run(parentSession="p", isSeeded=True)
     assert found["steps"]["first"][2] == "the card"

@@ -38,7 +38,7 @@ export const Config = {
 export function apply(ctx, config) {
   const hook = hookOf(config)
   const running = new Set()
-  const known = new WeakMap()
+  const known = new Map()
   let restUntil = 0
 
   // Runs `hook dsh EVENT`; resolves with its answer, {} when there is none in time. Never rejects.
@@ -117,15 +117,20 @@ export function apply(ctx, config) {
     }
   })
 
-  ctx.on('session/disposed', (session) => {
+  const end = (session) => {
     try {
-      if (known.get(session)?.started && depthOf(session) === 0) tell('end', session)
+      const begun = known.get(session)?.started
+      known.delete(session)
+      if (begun && depthOf(session) === 0) tell('end', session)
     } catch (problem) {
       warn(ctx, problem)
     }
-  })
+  }
+  ctx.on('session/disposed', end)
 
+  // The host takes its plugins down before its sessions when it ends.
   ctx.effect(() => async () => {
+    for (const session of [...known.keys()]) end(session)
     await Promise.allSettled([...running])
   })
 }
