@@ -20,7 +20,7 @@ _CARD = re.compile(r"<lamina-memory>.*?</lamina-memory>", re.DOTALL)
 _END = re.compile(r"\s*@@")
 _PLAIN = "@@plain@@"
 #: How the hosts ask for the summary of a compaction; nothing is called then.
-_COMPACTS = re.compile(
+COMPACTS = re.compile(
     r"summary of (?:the|our) conversation|handoff summary|<state_snapshot>|continuing our conversation"
     r"|acting as a compaction engine"
 )
@@ -124,8 +124,7 @@ class Player:
         script, results = script_of(turn)
         key = json.dumps(script)
         at = max(results, self._made.get(key, 0))
-        last = turn.said[-1] if turn.said else Result()
-        if at >= len(script) or (isinstance(last, Prompt) and _COMPACTS.search(last.text)):
+        if at >= len(script) or shortens(turn):
             return None
         wanted, arguments = script[at]
         fits = (tool for tool in turn.tools if tool.fits(wanted))
@@ -134,6 +133,12 @@ class Player:
             return None
         self._made[key] = at + 1
         return Call(tool, arguments)
+
+
+def shortens(turn: Turn) -> bool:
+    """Tell whether a request asks for the summary of a compaction."""
+    last = turn.said[-1] if turn.said else Result()
+    return isinstance(last, Prompt) and COMPACTS.search(last.text) is not None
 
 
 def sample(schema: Any) -> Any:

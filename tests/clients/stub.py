@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tests.clients import wires
-from tests.clients.script import Player, Turn, sample
+from tests.clients.script import Player, Turn, sample, shortens
 from tests.clients.wires import Answer, Happening, Json
 
 _MODELS = {
@@ -71,6 +71,9 @@ def api_of(path: str) -> Api | None:
     return None
 
 
+SHORT = 1_200
+
+
 class Stub:
     """The server: `port` is chosen by the system, `requests` grows while it runs.
 
@@ -119,7 +122,10 @@ class Stub:
             text = json.dumps(sample(turn.schema))
         with self._lock:
             call = self._player.next_call(turn)
-        return Answer(number, text, call, model, self.tokens)
+            tokens = self.tokens
+            if shortens(turn):
+                self.tokens = min(tokens, SHORT)  # a conversation that was shortened is short
+        return Answer(number, text, call, model, tokens)
 
     def __enter__(self) -> Self:
         self._thread.start()

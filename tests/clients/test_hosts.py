@@ -20,7 +20,7 @@ from tests.clients.client import Client, Turn, kill, mentions, wait_for
 from tests.clients.install import cache_folder, install
 from tests.clients.kinds import KINDS
 from tests.clients.run import HOSTS, chosen
-from tests.clients.script import _COMPACTS
+from tests.clients.script import COMPACTS
 from tests.clients.stub import Asked, Stub
 
 pytestmark = pytest.mark.hosts
@@ -164,7 +164,7 @@ def test_the_card_is_there_after_a_compaction(host: str, client: Client) -> None
     seen = len(client.stub.asked())
     client.compact(first.session).ok()
     after = client.stub.asked()[seen:]
-    shortened = [at for at, request in enumerate(after) if _COMPACTS.search(request.text())]
+    shortened = [at for at, request in enumerate(after) if COMPACTS.search(request.text())]
     assert shortened, f"no compaction among {len(after)} requests"
     assert mentions(after[shortened[0] + 1 :], "quokka")
     went_on = [request for request in after if "And now?" in request.text()]

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -505,3 +506,124 @@ def test_a_clock_that_was_ahead_keeps_no_session_from_memory(machine: Machine) -
     machine.hook("Stop", machine.payload())
     machine.settle()
     assert machine.spooled() == []
+
+
+@pytest.mark.parametrize(
+    "name", ["task-runner", "risk-model-2024-analysis", "disk-usage", "ASIA", "my-sk-learn-fork"]
+)
+def test_a_project_whose_name_looks_like_a_key_is_no_key(machine: Machine, name: str) -> None:
+    folder = machine.home / name
+    folder.mkdir()
+    with busy(machine):
+        machine.hook("Stop", machine.payload() | {"cwd": str(folder)})
+    assert [each["cwd"] for each in machine.spooled()] == [str(folder)]
+
+
+def test_a_folder_whose_name_holds_a_key_has_no_card_and_is_written_nowhere(machine: Machine) -> None:
+    remember(machine)
+    keys = [
+        "ghp_" + "a1B2" * 9,
+        "sk-" + "a1B2c3" * 8,
+        "hf_" + "a1B2" * 8,
+        "AKIA" + "Z9" * 8,
+        "npm_" + "a1B2" * 9,
+    ]
+    for key in keys:
+        folder = machine.home / key
+        folder.mkdir()
+        session = machine.payload(key) | {"cwd": str(folder), "transcript_path": f"{folder}/x.jsonl"}
+        for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+            machine.hook(event, session | {"prompt": "hi"})
+    machine.settle()
+    written = b"".join(snapshot(machine.root).values())
+    assert not [key for key in keys if key.encode() in written]
+
+
+def test_a_link_that_is_pointed_elsewhere_has_another_card(machine: Machine) -> None:
+    remember(machine)
+    other = machine.home / "other"
+    other.mkdir()
+    link = machine.home / "link"
+    link.symlink_to(machine.project)
+    here = machine.payload(**START) | {"cwd": str(link)}
+    assert "three times" in machine.context(machine.hook("SessionStart", here))
+    machine.settle()
+    link.unlink()
+    link.symlink_to(other)
+    assert "three times" not in machine.context(machine.hook("SessionStart", here))
+
+
+def test_an_edit_that_keeps_size_and_time_shows(machine: Machine) -> None:
+    remember(machine)
+    machine.hook("SessionStart", machine.payload(**START))
+    machine.settle()
+    file = next((machine.root / "workspaces").glob("*/learnings/*.md"))
+    before = file.stat()
+    file.write_text(file.read_text().replace("three", "seven"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "seven times" in machine.context(machine.hook("SessionStart", machine.payload(**START)))
+
+
+def test_a_topic_called_history_is_a_topic_like_any_other(machine: Machine) -> None:
+    with machine.memory() as memory:
+        memory.remember("The uploader retries three times", topic="history", layer="semantic")
+    machine.hook("SessionStart", machine.payload(**START))
+    machine.settle()
+    file = next((machine.root / "workspaces").glob("*/semantic/history.md"))
+    file.write_text(file.read_text().replace("three", "five"))
+    assert "five times" in machine.context(machine.hook("SessionStart", machine.payload(**START)))
+
+
+def test_a_payload_whose_input_stays_open_counts(machine: Machine) -> None:
+    with busy(machine):
+        process = subprocess.Popen(
+            ["sh", "-c", machine.command("claude-code", "Stop")], stdin=subprocess.PIPE, env=machine.env
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(machine.payload()).encode())
+        process.stdin.flush()
+        assert process.wait(timeout=8) == 0
+        process.stdin.close()
+    assert len(machine.spooled()) == 1
+
+
+def test_six_starts_at_once_after_a_change_all_get_the_card(machine: Machine) -> None:
+    remember(machine)
+    shown: list[str] = []
+
+    def start(number: int) -> None:
+        shown.append(
+            machine.context(machine.hook("SessionStart", machine.payload(f"{number}" * 32, **START)))
+        )
+
+    threads = [threading.Thread(target=start, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(shown)) == 1
+    assert "three times" in shown[0]
+
+
+def test_a_card_that_can_not_be_made_holds_up_one_prompt_and_no_more(machine: Machine) -> None:
+    slow = machine.home / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 20\n")
+    slow.chmod(0o700)
+    run = program.hook(machine.root).parent / program.PACKAGE / "run.py"
+    run.write_text(run.read_text().replace(repr(sys.executable), repr(str(slow))))
+    machine.hook("SessionStart", machine.payload(**START))
+    began = time.monotonic()
+    for _ in range(3):
+        assert machine.hook("UserPromptSubmit", machine.payload(prompt="hi")).stdout == b""
+    assert time.monotonic() - began < 3
+
+
+def test_a_failing_hook_writes_its_log_into_the_store_also_behind_a_link(machine: Machine) -> None:
+    elsewhere = machine.home / "elsewhere" / "state"
+    elsewhere.parent.mkdir()
+    machine.state.rename(elsewhere)
+    machine.state.symlink_to(elsewhere)
+    (elsewhere / "spool.jsonl").mkdir()
+    machine.hook("Stop", machine.payload())
+    assert not (elsewhere.parent / "logs").exists()
+    assert any(line["event"] == "hook_failed" for line in machine.log())

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lamina.hosts.render import Pause, Said, Turn, render_claude, render_codex
-from lamina.live import disk, spool
+from lamina.live import disk, program, spool
 from lamina.live.worker import wake, work
 from lamina.memory import Memory
 from lamina.store import installed
@@ -459,3 +459,57 @@ def test_a_host_that_never_tells_the_end_has_its_short_sessions_kept(machine: Ma
     tell(machine, "turn", host="qwen", transcript=str(path))
     run(machine)
     assert len(notes(machine)) == 1
+
+
+def test_an_install_into_one_project_captures_no_other(machine: Machine) -> None:
+    since = datetime.now(UTC) - timedelta(days=1)
+    projects = (str(machine.project),)
+    installed.save(machine.root, {"claude-code": installed.Installed(since, user=False, projects=projects)})
+    age(leave(machine), 3_600)
+    private = leave(machine, OTHER)
+    private.write_text(private.read_text().replace(str(machine.project), str(machine.home / "private")))
+    age(private, 3_600)
+    run(machine)
+    [name] = notes(machine)
+    assert SESSION in name
+
+
+def test_a_pause_before_a_run_leaves_everything_waiting(machine: Machine) -> None:
+    sessions = [f"{number:08x}-2222-4333-8444-555555555555" for number in range(3)]
+    for session in sessions:
+        leave(machine, session)
+        tell(machine, "end", session)
+    with machine.memory() as memory:
+        memory.pause()
+    run(machine)
+    assert all(each.changed for each in spool.load(machine.state).values())
+    with machine.memory() as memory:
+        memory.resume()
+    run(machine)
+    assert len(notes(machine)) == 3
+
+
+def test_the_worker_brings_the_hooks_copy_up_to_date_and_sweeps(machine: Machine) -> None:
+    install(machine)
+    copy = program.hook(machine.root).parent / program.PACKAGE / "fast.py"
+    copy.write_text("old = True\n")
+    left = machine.state / "cards" / "x.1.tmp"
+    left.parent.mkdir(exist_ok=True)
+    left.write_text("")
+    age(left, 7_200)
+    run(machine)
+    assert not program.stale(machine.root)
+    assert not left.exists()
+
+
+def test_cards_of_all_folders_are_kept_ready(machine: Machine) -> None:
+    folders = [machine.project / name for name in ("a", "b", "c")]
+    for folder in folders:
+        folder.mkdir()
+        machine.hook("SessionStart", machine.payload(SESSION, source="startup") | {"cwd": str(folder)})
+        machine.settle()
+    with machine.memory() as memory:
+        memory.remember("Deploys happen on Tuesdays only")
+    run(machine)
+    kept = [path.read_text() for path in (machine.state / "cards").iterdir()]
+    assert sum("Tuesdays" in text for text in kept) == 3

@@ -13,6 +13,7 @@ from typing import Any
 from lamina.errors import LaminaError, UnreadableFile
 from lamina.formats.event import Author, Damage, Event, Kind, Position, Session
 from lamina.hosts import opencode_db as db
+from lamina.hosts import opencode_setup
 from lamina.hosts.reading import (
     Place,
     call_text,
@@ -22,6 +23,7 @@ from lamina.hosts.reading import (
     text_of,
     without_reminders,
 )
+from lamina.hosts.setup import Edit, Where
 
 NAME = "opencode"
 
@@ -30,6 +32,15 @@ class OpenCode:
     """OpenCode's adapter."""
 
     name = NAME
+    hooks = opencode_setup.DIALECT
+
+    def present(self, home: Path, env: Mapping[str, str]) -> bool:
+        """Tell by its folder, or by the program on PATH."""
+        return opencode_setup.present(home, env)
+
+    def setup(self, where: Where) -> list[Edit]:
+        """Say what an install changes: a plugin file, the MCP server, a skill."""
+        return opencode_setup.setup(where)
 
     def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:
         """List the sessions of the database; one that can't be read is named itself, for its damage."""

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
+
+LONGEST_S = 120
 
 
 def main(arguments: list[str]) -> int:
     """Make a card, work, or answer a question; returns the exit code."""
     root, what, *rest = arguments
     env = dict(os.environ)
+    if what != "worker" and hasattr(signal, "alarm"):
+        signal.alarm(LONGEST_S)  # nobody waits for it that long
     match what, rest:
         case "card", [cwd]:
             from lamina.live import cards
@@ -23,7 +28,8 @@ def main(arguments: list[str]) -> int:
         case "ask", []:
             from lamina.live import asked
 
-            sys.stdout.write(asked.answer(Path(root), sys.stdin.read(), env=env))
+            question = sys.stdin.buffer.read().decode("utf-8", "replace")
+            sys.stdout.buffer.write(asked.answer(Path(root), question, env=env).encode("utf-8", "replace"))
         case _:
             return 2
     return 0

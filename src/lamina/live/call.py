@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MAX_SESSION = 200
 WAIT_S = 4.5
 """Seconds that the full program may take to make a card."""
+POLL_S = 0.05
+PATIENCE_S = 600
+"""Seconds for which a session does without a card that could not be made in time."""
 SERVER = "lamina"
 FILES = ("file_path", "path", "filePath", "notebook_path", "absolute_path")
 COMMANDS = ("command", "cmd")
@@ -175,16 +178,32 @@ class Call:
 
     def card(self, *, make: bool) -> Card | None:
         """Return the card as it is now; None if there is none that is still true and none may be made."""
+        if harmless(self.cwd) != self.cwd:
+            return None  # the folder's name would be written down
         key = card_key(self.cwd, self.env)
         path = f"{self.place.state}/cards/{key_of(key)}"
         found = read_card(path, key)
-        if found is None and make and self.run("card", self.cwd, wait_s=WAIT_S):
+        if found is not None or not make:
+            return found
+        end = time.monotonic() + WAIT_S
+        lock = f"{self.place.state}/locks/card-{key_of(key)}.lock"
+        maker = take(lock)
+        if maker is not None:
+            start((*self.place.program, "card", self.cwd), self.env, wait_s=WAIT_S, keep=maker)
+            os.close(maker)
+            return read_card(path, key)
+        while found is None and time.monotonic() < end:  # another session has it made at this moment
+            time.sleep(POLL_S)
             found = read_card(path, key)
         return found
 
-    def run(self, *words: str, wait_s: float = 0.0) -> bool:
-        """Start the full program beside this process; returns whether it ended well within the time."""
-        return start((*self.place.program, *words), self.env, wait_s=wait_s)
+    def may_wait(self, kept: Mapping[str, str]) -> bool:
+        """Tell whether a card may be made now; where that took too long, not again for a while."""
+        return not 0 <= time.time() - number(kept.get("missed", 0)) < PATIENCE_S
+
+    def missed(self) -> dict[str, str]:
+        """Return what is kept of a card that could not be made in time."""
+        return {"missed": f"{time.time():.0f}"}
 
     def work(self) -> None:
         """Make sure that one worker runs: the lock is taken here, before it is started, and goes with it."""

@@ -56,7 +56,7 @@ def key_of(text: str) -> str:
 def card_key(cwd: str, env: Mapping[str, str]) -> str:
     """Return what decides which card is meant: the folder, and the environment that settings come from."""
     ours = [f"{name}={value}" for name in DECIDING if (value := harmless(env.get(name, "")))]
-    return "\n".join((harmless(cwd), *ours))
+    return "\n".join((cwd, *ours))
 
 
 def today() -> str:
@@ -113,7 +113,9 @@ def stamp(path: str) -> str:
     except (OSError, ValueError):
         return "-"
     folder = found.st_mode & _FOLDER
-    return f"{found.st_ino}" if folder else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+    if folder:
+        return f"{found.st_ino}"
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
 
 
 def tree(path: str) -> str:
@@ -129,14 +131,13 @@ def tree(path: str) -> str:
             continue
         with entries:
             for entry in entries:
-                if entry.name in SKIPPED:
+                if entry.name in SKIPPED and len(entry.path) == len(path) + 1 + len(entry.name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                     continue
                 found = entry.stat(follow_symlinks=False)
-                total += crc32(
-                    f"{entry.path}\0{found.st_mtime_ns}\0{found.st_size}".encode("utf-8", "replace")
-                )
+                seen = (entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+                total += crc32("\0".join(map(str, seen)).encode("utf-8", "replace"))
                 count += 1
     return f"{count}:{total:x}"

@@ -19,9 +19,9 @@ from lamina.store.registry import CONFIG, PATHS
 
 MOST = 9_500
 """Characters that a session is shown at its start, all in all."""
-KEPT = 40
+KEPT = 16
 """Cards that are kept up to date for folders where sessions begin."""
-KEPT_S = 3 * 86_400
+KEPT_S = 2 * 86_400
 """Seconds after the last session in a folder for which its card is kept up to date."""
 
 
@@ -42,16 +42,20 @@ def make(
     env: Mapping[str, str],
     clock: Callable[[], datetime] = utc_now,
     asked: float | None = None,
+    made: dict[tuple[str, str, int], str] | None = None,
 ) -> str:
     """Make the card for a session in `cwd` ("" for none), keep it, and return it.
 
-    `asked` is the time, in seconds since 1970, at which a session last began there; now by default.
+    `asked` is the time, in seconds since 1970, at which a session last began there; now by default. `made`
+    holds the cards of other folders that were made a moment ago: the same workspace has the same.
     """
     day = clock().strftime("%Y-%m-%d")
     with Memory.open(root, cwd=cwd or root, env=env, clock=clock) as memory:
         scope = memory.scope  # before what is read is looked at, so that a later change shows
         seen = [*_files(root, cwd, env), *_trees(root, scope.key)]
-        text = memory.card(budget=min(memory.settings["card_chars"], MOST))
+        budget = min(memory.settings["card_chars"], MOST)
+        which, made = (memory.scope.name, memory.branch, budget), {} if made is None else made
+        text = made[which] = made.get(which) or memory.card(budget=budget)
         settings = {
             "interval": str(memory.settings["card_interval_s"]),
             "capture": str(memory.settings["capture_interval_s"]),
@@ -66,16 +70,17 @@ def make(
 
 def renew(root: Path, env: Mapping[str, str], clock: Callable[[], datetime] = utc_now) -> int:
     """Make those kept cards anew that are no longer true, for the folders used lately; drop the others."""
-    made = 0
+    made: dict[tuple[str, str, int], str] = {}
+    count = 0
     for number, (path, key, asked) in enumerate(sorted(_kept(root), key=lambda each: -each[2])):
         cwd, own = _parts(key, env)
         stale = number >= KEPT or time.time() - asked > KEPT_S or (cwd and not os.path.isdir(cwd))  # noqa: PTH112 - answers False where pathlib raises
         if stale or path != path_of(root, cwd, own):
             path.unlink(missing_ok=True)
         elif cardfile.read_card(str(path), key) is None:
-            make(root, cwd, env=own, clock=clock, asked=asked)
-            made += 1
-    return made
+            make(root, cwd, env=own, clock=clock, asked=asked, made=made)
+            count += 1
+    return count
 
 
 def _kept(root: Path) -> Iterator[tuple[Path, str, float]]:
@@ -118,6 +123,8 @@ def _files(root: Path, cwd: str, env: Mapping[str, str]) -> Iterator[str]:
         yield cardfile.seen_file(str(path))
     if not cwd:
         return
+    for place in (Path(cwd), *Path(cwd).parents):  # one of them may be a link that is pointed elsewhere
+        yield cardfile.seen_file(str(place))
     real = Path(os.path.realpath(cwd))
     for place in (real, *real.parents):
         for name in (".git", project.NAME):

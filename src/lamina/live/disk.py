@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_PAYLOAD = 32 * 1024 * 1024
+INPUT_S = 2
 MAX_TEXT = 4 * 1024 * 1024
 MAX_PIPE = 16 * 1024
 """What goes through a pipe without waiting for its other end."""
@@ -28,12 +29,33 @@ _POLL_S = 0.01
 
 
 def read_input() -> bytes:
-    """Read standard input to its end; what is beyond 32 MiB is no payload."""
+    """Read standard input to its end, or what came within 2 s: a host may never close it.
+
+    What is beyond 32 MiB is no payload.
+    """
     parts, size = [], 0
-    while size <= MAX_PAYLOAD and (part := os.read(0, 1 << 20)):
-        parts.append(part)
-        size += len(part)
+    end_in(INPUT_S, TimeoutError)
+    try:
+        while size <= MAX_PAYLOAD and (part := os.read(0, 1 << 20)):
+            parts.append(part)
+            size += len(part)
+    except TimeoutError:
+        pass
     return b"".join(parts) if size <= MAX_PAYLOAD else b""
+
+
+def end_in(seconds: int, failure: type[Exception] | None = None) -> None:
+    """Raise a failure after so many seconds; without one, end the process."""
+    import _signal  # type: ignore[import-not-found]  # `signal` itself imports `enum`, which costs a third
+
+    def ring(*_: object) -> None:
+        if failure is not None:
+            raise failure
+        os._exit(0)
+
+    if hasattr(_signal, "SIGALRM"):
+        _signal.signal(_signal.SIGALRM, ring)
+        _signal.alarm(seconds)
 
 
 def write_output(text: str) -> None:

@@ -13,7 +13,7 @@ import time
 
 from .call import WAIT_S, Call, Place
 from .cardfile import Card, key_of
-from .disk import append, ask, read_input, read_text, replace, write_output
+from .disk import append, ask, end_in, read_input, read_text, replace, write_output
 from .payload import is_on, number, payload_of, quoted
 
 TYPE_CHECKING = False
@@ -43,8 +43,9 @@ def main(
     """Answer one event of a host. `state` is the store's folder of that name, `program` starts Lamina."""
     host, event = (*arguments, "", "")[:2]
     try:
-        _limit()
-        text = answer(Place(state, dialects, program), host, event, dict(os.environ), read_input())
+        raw = read_input()
+        end_in(LIMIT_S)
+        text = answer(Place(state, dialects, program), host, event, dict(os.environ), raw)
         write_output(text)
     except BaseException as problem:  # noqa: BLE001 - whatever happens, the host goes on
         complain(state, host, event, problem)
@@ -103,9 +104,9 @@ def on_prompt(call: Call) -> str:
         return _nudge(call, kept)
     if missing and abs(time.time() - number(kept.get("begun", 0))) <= WAIT_S:
         return _nudge(call, kept)  # Copilot tells the first prompt while the start still makes the card
-    card = call.card(make=missing)
+    card = call.card(make=missing and call.may_wait(kept))
     if card is None or (not missing and card.mark == kept.get("card")):
-        call.keep(kept | ({"shown": f"{time.time():.0f}"} if card else {}))
+        call.keep(kept | ({"shown": f"{time.time():.0f}"} if card else call.missed()))
         return _nudge(call, kept)
     return _shown(call, card, kept)
 
@@ -167,8 +168,9 @@ MOMENTS: Mapping[str, Callable[[Call], str]] = {
 def _shown(call: Call, card: Card | None, kept: dict[str, str]) -> str:
     """Give the card out and remember that it was."""
     if card is None:
+        call.keep(kept | call.missed())
         return ""
-    kept |= {"shown": f"{time.time():.0f}", "card": card.mark, "begun": "", **card.settings}
+    kept |= {"missed": "", "shown": f"{time.time():.0f}", "card": card.mark, "begun": "", **card.settings}
     call.keep(kept)
     return call.context(card.text)
 
@@ -198,18 +200,6 @@ def _asked(call: Call, subject: str) -> bool:
     return False
 
 
-def _limit() -> None:
-    """End the process in time, whatever it waits for: a host may never close our input."""
-    import _signal  # type: ignore[import-not-found]  # `signal` itself imports `enum`, which costs a third
-
-    def end(*_: object) -> None:
-        os._exit(0)
-
-    if hasattr(_signal, "SIGALRM"):
-        _signal.signal(_signal.SIGALRM, end)
-        _signal.alarm(LIMIT_S)
-
-
 def complain(state: str, host: str, event: str, problem: BaseException) -> None:
     """Note in the log that a call failed: the kind of the failure, never what the payload said."""
     place, step = 0, problem.__traceback__
@@ -220,6 +210,6 @@ def complain(state: str, host: str, event: str, problem: BaseException) -> None:
     words |= {"problem": type(problem).__name__, "line": str(place)}
     line = "{" + ", ".join(f'"{name}": {quoted(value)}' for name, value in words.items()) + "}\n"
     try:
-        append(f"{state}/../logs/memory.log", line.encode("utf-8", "replace"))
+        append(f"{state.removesuffix('/state')}/logs/memory.log", line.encode("utf-8", "replace"))
     except OSError:
         return

@@ -11,8 +11,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_PATH = 4096
-SECRETS = ("sk-", "ghp_", "gho_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "xox", "eyJ", "-----BEGIN")
+SECRETS = (
+    *("sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "gsk_"),
+    *("AKIA", "ASIA", "AIza", "xox", "eyJ", "hf_", "npm_", "SG.", "pypi-", "dop_v1_", "xai-", "shpat_"),
+)
 """What begins a key: a path or an id with one in it is not written down."""
+LEAST_SECRET = 16
+"""Characters behind its sign that a key has at least; one of them is a digit."""
 
 _MARK = "\ufeff"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -95,7 +100,22 @@ def folder_of(said: Mapping[str, Any]) -> str:
 
 def harmless(text: str) -> str:
     """Return a path or an id that may be written down, "" for one that may hold a key."""
-    return "" if any(sign in text for sign in SECRETS) else text
+    return "" if any(_holds(text, sign) for sign in SECRETS) else text
+
+
+def _holds(text: str, sign: str) -> bool:
+    """Tell whether a key with this sign stands in a text: at the beginning of a word, long, with a digit."""
+    at = text.find(sign)
+    while at >= 0:
+        if not text[at - 1 : at].isalnum():
+            end = at + len(sign)
+            while text[end : end + 1].isalnum() or text[end : end + 1] in {"_", "-", "."}:
+                end += 1
+            word = text[at + len(sign) : end]
+            if len(word) >= LEAST_SECRET and any(char.isdigit() for char in word):
+                return True
+        at = text.find(sign, at + 1)
+    return False
 
 
 def is_on(env: Mapping[str, str], name: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +54,8 @@ def left_over(root: Path, home: Path, env: Mapping[str, str]) -> Iterator[Found]
             before = seen.get(str(path), {})
             if idle < IDLE_S or _is_settled(before, found) or _rests(before, found, now):
                 continue
+            if not how.user and not _is_within(host, path, how.projects):
+                continue
             yield found._replace(tries=before.get("tries", 0) if _is_same(before, found) else 0)
             count += 1
             if count >= MOST:
@@ -85,6 +88,17 @@ def session_file(host: Host, session: str, home: Path, env: Mapping[str, str]) -
         except (errors.LaminaError, OSError):
             continue
     return max(found)[1] if found else None
+
+
+def _is_within(host: Host, path: Path, projects: Sequence[str]) -> bool:
+    """Tell whether a session worked in one of the projects that its host is installed into."""
+    try:
+        cwd = host.read(path).session.cwd
+    except (errors.LaminaError, OSError):
+        return False
+    real = os.path.realpath(cwd) if cwd else ""
+    tops = [os.path.realpath(project) for project in projects]
+    return any(real == top or real.startswith(f"{top}{os.sep}") for top in tops)
 
 
 def _is_same(before: Mapping[str, Any], found: Found) -> bool:

@@ -12,19 +12,19 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
 from lamina import errors
 from lamina.hosts.base import host_named, live_named
-from lamina.live import cards, disk, scan, spool
-from lamina.live.program import program
+from lamina.live import cards, disk, program, scan, spool
 from lamina.live.spool import Waiting
 from lamina.memory import Memory
 from lamina.memory.reading import utc_now
 from lamina.pipeline.redact import redact
 from lamina.store import log
+from lamina.store.installed import installed
 from lamina.store.layout import Layout
 
 LOCK = "locks/worker.lock"
@@ -49,6 +49,7 @@ def work(root: Path, *, env: Mapping[str, str], handle: int | None = None) -> bo
     held = handle if handle is not None else disk.take(str(state / LOCK))
     if held is None:
         return False
+    os.set_inheritable(held, False)  # no git that outlives this process may keep the lock
     _step_back()
     while held is not None:
         try:
@@ -81,6 +82,7 @@ class Worker:
         self._try("tick", self._tick)
         self._try("cards", lambda: bool(cards.renew(self.root, self.env)) or True)
         self._try("hooked", self._forget_old)
+        self._try("program", self._renew_program)
         return taken
 
     def _try(self, name: str, job: Callable[[], bool]) -> bool:
@@ -217,15 +219,30 @@ class Worker:
     def _forget_old(self) -> bool:
         """Drop what the hook kept of sessions that are long over."""
         before = utc_now() - timedelta(seconds=_FORGET_S)
-        for path in (self.layout.state / _HOOKED).glob("*"):
-            if path.stat().st_mtime < before.timestamp():
-                path.unlink(missing_ok=True)
+        old = [path for path in (self.layout.state / _HOOKED).glob("*") if _is_older(path, before)]
+        left = [path for name in ("*.tmp", "*/*.tmp") for path in self.layout.state.glob(name)]
+        hour = utc_now() - timedelta(hours=1)
+        for path in [*old, *(path for path in left if _is_older(path, hour))]:
+            path.unlink(missing_ok=True)
+        return True
+
+    def _renew_program(self) -> bool:
+        """Bring the hook's copy up to date where Lamina was upgraded."""
+        if installed(self.root) and program.stale(self.root):
+            program.write(self.root)
         return True
 
     @contextmanager
     def _open(self) -> Iterator[Memory]:
         with Memory.open(self.root, cwd=self.root, env=self.env) as memory:
             yield memory
+
+
+def _is_older(path: Path, than: datetime) -> bool:
+    try:
+        return path.stat().st_mtime < than.timestamp()
+    except OSError:
+        return False
 
 
 def _is_final(each: Waiting) -> bool:
@@ -247,7 +264,7 @@ def wake(root: Path, env: Mapping[str, str]) -> bool:
     if held is None:
         return False
     try:
-        return disk.start((*program(root, sys.executable), "worker", str(held)), env, keep=held)
+        return disk.start((*program.program(root, sys.executable), "worker", str(held)), env, keep=held)
     finally:
         os.close(held)
 

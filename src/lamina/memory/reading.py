@@ -106,6 +106,11 @@ class Reading:
         return self._at.scope
 
     @property
+    def branch(self) -> str:
+        """The branch that is checked out here, "" for none; what was learnt on another is not shown."""
+        return self._at.branch
+
+    @property
     def warnings(self) -> Sequence[str]:
         """What of the settings, the project's file and the store could not be used; tell it once."""
         return self._at.warnings()
