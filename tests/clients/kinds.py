@@ -264,22 +264,24 @@ def _dsh_seed(seat: Seat) -> None:
         "apiKeyEnv": "STUB_KEY",
         "api": "openai-completions",
         "baseURL": f"{seat.url}/v1",
-        "models": [{"id": "stub"}],
+        "models": [{"id": "stub", "contextWindow": CONTEXT + 30_000}],
     }
     _write(base / "settings.yaml", {"llm-pi-ai": {"providers": {"stub": provider}}})
     _write(
         base / "profiles" / "headless" / "cordis.patch.yml",
-        "- id: agent-default-model\n  config:\n    provider: stub\n    model: stub\n",
+        "- id: agent-default-model\n  config:\n    provider: stub\n    model: stub\n"
+        "- id: compaction-basic\n  config:\n    thresholdRatio: 0.7\n    retainRatio: 0.0001\n",
     )
 
 
 def _dsh_words(prompt: str, session: str) -> list[str]:
-    resumed = ["--resume", session] if session else []
+    resumed = ["--session-id", session] if session else []
     return ["--profile", "headless", "--json", *resumed, prompt]
 
 
 def _dsh_env(seat: Seat) -> dict[str, str]:
-    return {"DSH_HOME": str(seat.home / ".dsh"), "STUB_KEY": "stub"}
+    free = {"DSH_PERMISSION_MODE": "danger-full-access"}  # else it wants a sandbox before it runs a command
+    return {"DSH_HOME": str(seat.home / ".dsh"), "STUB_KEY": "stub", **free}
 
 
 def _agent(kind: str, prompt: str) -> dict[str, Any]:
@@ -333,6 +335,6 @@ KINDS: Mapping[str, Kind] = {
         ("dsh",), _dsh_seed, _dsh_words, _dsh_env,
         "mcp__lamina__memory_{}",
         _sleep("bash", description="wait"),
-        ".*agent.*", lambda prompt: {"prompt": prompt, "description": "a part"},
+        "subagent", lambda prompt: {"prompt": prompt, "description": "a part"},
     ),
 }  # fmt: skip

@@ -22,6 +22,7 @@ _PLAIN = "@@plain@@"
 #: How the hosts ask for the summary of a compaction; nothing is called then.
 COMPACTS = re.compile(
     r"summary of (?:the|our) conversation|handoff summary|<state_snapshot>|continuing our conversation"
+    r"|acting as a compaction engine"
 )
 _decoder = json.JSONDecoder(strict=False)
 

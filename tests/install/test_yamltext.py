@@ -9,6 +9,7 @@ from lamina.install import yamltext
 from lamina.install.jsontext import WrongShape
 
 ITEM = {"insert": [{"name": "p", "config": {"command": "/a b/state/bin/lamina", "note": "名: #x"}}]}
+INSERT = {"insert": [{"id": "lamina", "name": "/a b/index.js", "config": {"hook": "/x"}}]}
 TEXTS = [
     "",
     "# only a comment\n",
@@ -33,6 +34,23 @@ def test_an_item_goes_in_and_comes_out_to_the_byte(text):
     assert yaml.safe_load(with_it.removeprefix("\ufeff")) == [*before, {"id": "lamina", **ITEM}]
     assert yamltext.find(with_it, "lamina")
     assert yamltext.take(with_it, "lamina") == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_an_item_that_inserts_an_entry_is_named_by_that_entry(text):
+    with_it = yamltext.put(text, "lamina", INSERT)
+    assert (yaml.safe_load(with_it.removeprefix("\ufeff")) or [])[-1] == INSERT
+    assert yamltext.find(with_it, "lamina")
+    assert not yamltext.find(with_it, "/a b/index.js")
+    assert yamltext.take(with_it, "lamina") == text
+
+
+@pytest.mark.parametrize(
+    "other", ["- insert: []\n", "- insert: lamina\n", "- insert: [lamina]\n", "- insert: [[a]]\n"]
+)
+def test_what_inserts_nothing_has_no_name(other):
+    assert not yamltext.find(other, "lamina")
+    assert yamltext.take(yamltext.put(other, "lamina", INSERT), "lamina") == other
 
 
 def test_tags_of_the_host_are_no_trouble():

@@ -20,6 +20,7 @@ HOSTS: Mapping[str, str] = {
     "gemini": "lamina.hosts.gemini",
     "qwen": "lamina.hosts.qwen",
     "copilot": "lamina.hosts.copilot",
+    "dsh": "lamina.hosts.dsh",
     "opencode": "lamina.hosts.opencode",
 }
 #: The same for hosts that have hooks, but whose transcripts are not read.

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from io import BufferedReader, FileIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -30,6 +31,7 @@ MAX_LINE = 64 * MIB
 MAX_DEPTH = 100
 
 _BOM = b"\xef\xbb\xbf"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _GAP = "\\n[… clipped …]\\n".encode()
 _HEAD_CHECKED = 1024
 _TAIL_CHECKED = 4096
@@ -89,7 +91,7 @@ class Lines:
 
     def __iter__(self) -> Iterator[Record | Damage]:
         try:
-            with self.path.open("rb", buffering=PIECE) as file:
+            with opened(self.path, buffer=PIECE) as file:
                 self._trail = _read_trail(file, self.offset)
                 if self.resumed:
                     self._finish_line(file)
@@ -315,6 +317,16 @@ def _whole(data: bytes, start: int, length: int) -> int:
     return match.end() if match and match.end() > start else start + length
 
 
+def opened(path: Path, *, buffer: int = 8192) -> BinaryIO:
+    """Open a file for reading; one of zstd frames as what they hold, so all offsets are those of the text."""
+    file = BufferedReader(FileIO(path), buffer)
+    if file.peek(4)[:4] != _ZSTD:
+        return file
+    from lamina.hosts.frames import Frames
+
+    return BufferedReader(Frames(file), buffer)
+
+
 def ends_in_newline(file: BinaryIO, offset: int) -> bool:
     """Tell whether the byte before `offset` ends a line; leaves the file at `offset`."""
     file.seek(offset - 1)
@@ -326,7 +338,7 @@ def digest_before(path: Path, offset: int) -> str:
     if offset <= 0:
         return ""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             trail = _read_trail(file, offset)
     except OSError:
         return ""
@@ -356,7 +368,7 @@ def head(path: Path, *, records: int, size: int = MIB) -> list[Json]:
     try:
         if not path.is_file():  # opening a pipe would wait for its other end
             return []
-        with path.open("rb") as file:
+        with opened(path) as file:
             block = file.read(size)
         if not block[:64].lstrip(_BOM + b" \t\r\n\0").startswith((b"{", b"[")):
             return []

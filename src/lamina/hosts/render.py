@@ -1,7 +1,7 @@
 """Render plain sessions as the transcripts that the hosts would have left.
 
 For examples, tests and measurements. Every record has the envelope of the real program
-(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0, Gemini CLI 0.61, Qwen Code 0.24); the records that
+(Claude Code 2.1, Codex 0.171, Copilot CLI 1.0, DSH 0.2, Gemini CLI 0.61, Qwen Code 0.24); the records that
 repeat the whole prompt (request blobs, prompt snapshots, base instructions) are left out or short,
 since they hold no words of the conversation. The same arguments give the same bytes: ids are hashes,
 and time passes with the length of what is said.
@@ -15,6 +15,7 @@ from datetime import datetime
 from lamina.hosts.claude_tape import ClaudeTape
 from lamina.hosts.codex_tape import CodexTape, Origin
 from lamina.hosts.copilot_tape import CopilotTape
+from lamina.hosts.dsh_tape import DshTape
 from lamina.hosts.gemini_tape import GeminiTape
 from lamina.hosts.qwen_tape import QwenTape
 from lamina.hosts.tape import Compacted, Injected, Pause, Said, Tape, Tool, Turn, session_uuid
@@ -30,6 +31,7 @@ __all__ = [
     "render_claude",
     "render_codex",
     "render_copilot",
+    "render_dsh",
     "render_gemini",
     "render_qwen",
     "session_uuid",
@@ -85,6 +87,18 @@ def render_copilot(
         copilot.write(turn)
     copilot.end_turn()
     return copilot.tape.text()
+
+
+def render_dsh(
+    session_id: str, turns: Iterable[Turn], *, cwd: str, started: datetime, parent: str = ""
+) -> str:
+    """Render a session as the log of DeepSeek Harness; with `parent`, as that of a subagent of it."""
+    dsh = DshTape(Tape(session_id, started), session_id, cwd, parent)
+    dsh.begin()
+    for turn in turns:
+        dsh.write(turn)
+    dsh.end_turn()
+    return dsh.tape.text()
 
 
 def render_gemini(

@@ -73,7 +73,7 @@ class TomlTable(NamedTuple):
 
 
 class YamlItem(NamedTuple):
-    """An item appended to the list that a YAML file is; `id` names it."""
+    """An item appended to the list that a YAML file is; `id` names it, or the first entry of its `insert`."""
 
     file: Path
     id: str

@@ -10,9 +10,12 @@ from lamina.install.jsontext import WrongShape
 
 
 def put(text: str, name: str, value: Mapping[str, Any]) -> str:
-    """Append an item whose `id` is `name`. Raises ValueError (no YAML) and WrongShape."""
+    """Append an item that `name` names: by that of the first entry it inserts, else by its own `id`.
+
+    Raises ValueError (no YAML) and WrongShape.
+    """
     root = _root(text)
-    item = {"id": name, **value}
+    item = dict(value) if _inserts(value) == name else {"id": name, **value}
     wanted = [*_shape(root), _shape_of(item)]
     for added in _ways(text, root, item):
         if _is(added, wanted):
@@ -21,7 +24,7 @@ def put(text: str, name: str, value: Mapping[str, Any]) -> str:
 
 
 def take(text: str, name: str) -> str:
-    """Take out the items with this `id`. Raises ValueError (no YAML) and WrongShape."""
+    """Take out the items that `name` names. Raises ValueError (no YAML) and WrongShape."""
     while True:
         root = _root(text)
         items = [] if root is None else root.value
@@ -35,7 +38,7 @@ def take(text: str, name: str) -> str:
 
 
 def find(text: str, name: str) -> bool:
-    """Tell whether an item has this `id`. Raises ValueError (no YAML) and WrongShape."""
+    """Tell whether `name` names an item. Raises ValueError (no YAML) and WrongShape."""
     root = _root(text)
     return root is not None and any(_id(item) == name for item in root.value)
 
@@ -73,10 +76,27 @@ def _root(text: str) -> Any:
     return node
 
 
+def _inserts(value: Mapping[str, Any]) -> str:
+    """Return the `id` of the first entry that an item inserts."""
+    match value.get("insert"):
+        case [{"id": str(name)}, *_]:
+            return name
+    return ""
+
+
 def _id(item: Any) -> str:
-    pairs = item.value if isinstance(item.value, list) else []
-    found = [pair[1].value for pair in pairs if isinstance(pair, tuple) and pair[0].value == "id"]
-    return str(found[0]) if found else ""
+    """Return the `id` of an item, else that of the first entry it inserts into another list."""
+    if found := _values(item, "id"):
+        return str(found[0].value)
+    given = [values.value for values in _values(item, "insert") if isinstance(values.value, list)]
+    found = _values(given[0][0], "id") if given and given[0] else []
+    return str(found[0].value) if found else ""
+
+
+def _values(item: Any, name: str) -> list[Any]:
+    pairs = getattr(item, "value", None)
+    pairs = pairs if isinstance(pairs, list) else []
+    return [pair[1] for pair in pairs if isinstance(pair, tuple) and pair[0].value == name]
 
 
 def _shape(node: Any) -> list[Any]:
