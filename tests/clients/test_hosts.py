@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -290,6 +292,10 @@ def an_hour_later(client: Client) -> None:
         since = datetime.fromisoformat(how["since"]) - timedelta(hours=2)
         how["since"] = since.strftime("%Y-%m-%dT%H:%M:%SZ")
     file.write_text(json.dumps(known))
+    for path in client.home.rglob("opencode.db"):
+        with closing(sqlite3.connect(path)) as link, link:
+            for table in ("session", "message", "part"):
+                link.execute(f"UPDATE {table} SET time_updated = time_updated - 3600000")
     for path in client.home.rglob("*"):
         if path.is_file() and not path.is_relative_to(client.store):
             then = path.stat().st_mtime - 3600

@@ -19,8 +19,8 @@ _TABLES = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
                       time_created INTEGER, time_updated INTEGER);
-CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT);
-CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT, time_updated INTEGER);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT, time_updated INTEGER);
 """
 _AT = 1_772_442_000_000
 
@@ -37,10 +37,10 @@ def database(path: Path) -> sqlite3.Connection:
 def add(link: sqlite3.Connection, number: int, role: str, *parts: dict[str, Any], **more: Any) -> None:
     name = f"msg_{number:03d}"
     data = {"role": role, "time": {"created": _AT + number, "completed": more.pop("done", None)}, **more}
-    link.execute("INSERT INTO message VALUES (?, 'ses_a', ?)", (name, json.dumps(data)))
+    link.execute("INSERT INTO message VALUES (?, 'ses_a', ?, ?)", (name, json.dumps(data), _AT + number))
     for at, part in enumerate(parts):
-        row = (f"prt_{number:03d}_{at}", name, json.dumps(part))
-        link.execute("INSERT INTO part VALUES (?, ?, 'ses_a', ?)", row)
+        row = (f"prt_{number:03d}_{at}", name, json.dumps(part), _AT + number)
+        link.execute("INSERT INTO part VALUES (?, ?, 'ses_a', ?, ?)", row)
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -110,3 +110,23 @@ def test_a_damaged_database_is_one_unreadable_file(tmp_path: Path) -> None:
 
 def test_quotes_that_a_person_typed_stay() -> None:
     assert unquoted('"a" and "b"') == '"a" and "b"'
+
+
+def test_a_prompt_without_an_answer_is_read(tmp_path: Path) -> None:
+    """The host was killed, or is still at work."""
+    path = tmp_path / "opencode.db"
+    with closing(database(path)) as link:
+        add(link, 1, "user", text("Add a retry."))
+        [event] = [each for each in HOST.read(path / "ses_a") if isinstance(each, Event)]
+        assert (event.author, event.text) == (Author.PERSON, "Add a retry.")
+
+
+def test_a_running_turn_is_newer_than_its_session(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(database(path)) as link:
+        before = HOST.stamp(path / "ses_a")
+        add(link, 60_000, "user", text("Add a retry."))
+        after = HOST.stamp(path / "ses_a")
+        assert before is not None
+        assert after is not None
+        assert after[1] - before[1] == 60_000 * 1_000_000

@@ -91,11 +91,12 @@ def size_and_time(path: Path, session: str) -> tuple[int, int] | None:
         found = link.execute("SELECT time_updated FROM session WHERE id = ?", (session,)).fetchone()
         if found is None:
             return None
-        asked = "SELECT coalesce(sum(length(data)), 0) FROM {} WHERE session_id = ?"
-        size = sum(
-            link.execute(asked.format(table), (session,)).fetchone()[0] for table in ("message", "part")
-        )
-        return size, int(found[0] or 0) * 1_000_000
+        size, latest = 0, int(found[0] or 0)
+        for table in ("message", "part"):  # the session's own time stands still while a turn runs
+            asked = f"SELECT sum(length(data)), max(time_updated) FROM {table} WHERE session_id = ?"  # noqa: S608
+            length, time = link.execute(asked, (session,)).fetchone()
+            size, latest = size + int(length or 0), max(latest, int(time or 0))
+        return size, latest * 1_000_000
 
 
 def head(path: Path, session: str) -> dict[str, Any]:
