@@ -627,3 +627,21 @@ def test_a_failing_hook_writes_its_log_into_the_store_also_behind_a_link(machine
     machine.hook("Stop", machine.payload())
     assert not (elsewhere.parent / "logs").exists()
     assert any(line["event"] == "hook_failed" for line in machine.log())
+
+
+def test_a_spool_that_takes_nothing_keeps_no_card_back(machine: Machine) -> None:
+    """A full or read-only disk, and a card that lies there."""
+    remember(machine)
+    machine.hook("SessionStart", machine.payload(**START))
+    machine.settle()
+    (machine.state / "spool.jsonl").mkdir()
+    shown = machine.hook("SessionStart", machine.payload("4" * 32, **START))
+    assert "three times" in machine.context(shown)
+    machine.hook("SessionEnd", machine.payload())
+    machine.settle()
+
+
+@pytest.mark.parametrize("raw", [b"{", b'{"a":1', b"{,}", b'{"a" 1}', b'{"a":}'])
+def test_broken_json_is_no_failure_of_ours(machine: Machine, raw: bytes) -> None:
+    assert machine.hook("Stop", raw).stdout == b""
+    assert machine.log() == [line for line in machine.log() if line["event"] != "hook_failed"]

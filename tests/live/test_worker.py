@@ -513,3 +513,83 @@ def test_cards_of_all_folders_are_kept_ready(machine: Machine) -> None:
     run(machine)
     kept = [path.read_text() for path in (machine.state / "cards").iterdir()]
     assert sum("Tuesdays" in text for text in kept) == 3
+
+
+def test_one_terminals_settings_are_not_everybodys(machine: Machine) -> None:
+    """A worker started by a session that names a model asks it about nobody."""
+    leave(machine)
+    tell(machine, "end")
+    assert work(
+        machine.root,
+        env=machine.env | {"LAMINA_MODEL": "custom/x", "LAMINA_MODEL_BASE_URL": "http://127.0.0.1:9"},
+    )
+    assert len(notes(machine)) == 1
+    with machine.memory() as memory:
+        assert memory.status()["models"]["calls"] == 0
+
+
+def test_the_workspace_that_a_sessions_environment_names_gets_its_memory(machine: Machine) -> None:
+    leave(machine)
+    machine.hook("SessionEnd", machine.payload(SESSION), env={"LAMINA_WORKSPACE": "harbour"})
+    machine.settle()
+    assert (machine.root / "workspaces" / "harbour").is_dir()
+    start = machine.payload(OTHER, source="startup")
+    shown = machine.context(machine.hook("SessionStart", start, env={"LAMINA_WORKSPACE": "harbour"}))
+    assert "jitter" in shown
+
+
+def test_a_purge_leaves_nothing_in_the_cards(machine: Machine) -> None:
+    with machine.memory() as memory:
+        done = memory.remember("The vault code of pier nine is wombat eleven", layer="learnings")
+    machine.hook("SessionStart", machine.payload(SESSION, source="startup"))
+    machine.settle()
+    assert any("wombat" in path.read_text() for path in (machine.state / "cards").iterdir())
+    with machine.memory() as memory:
+        memory.forget([done.id], purge=True)
+    assert not [path for path in (machine.state / "cards").iterdir() if "wombat" in path.read_text()]
+
+
+def test_one_damaged_card_keeps_no_other_from_being_made(machine: Machine) -> None:
+    folders = [machine.project / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+        machine.hook("SessionStart", machine.payload(SESSION, source="startup") | {"cwd": str(folder)})
+        machine.settle()
+    first = min((machine.state / "cards").iterdir())
+    text = first.read_text().split("\n")
+    first.write_text("\n".join("set asked never" if line.startswith("set asked") else line for line in text))
+    with machine.memory() as memory:
+        memory.remember("Deploys happen on Tuesdays only")
+    run(machine)
+    assert any("Tuesdays" in path.read_text() for path in (machine.state / "cards").iterdir())
+
+
+def test_events_without_a_time_are_as_old_as_the_one_before(machine: Machine) -> None:
+    started = datetime.now(UTC) - timedelta(minutes=30)
+    path = leave(machine, turns=[])
+    secret = "We decided to tell nobody before Friday that the office moves to Lisbon, so keep it out of every file."
+    text = render_claude(
+        SESSION, [*TURNS, Pause(20), Said("user", secret)], cwd=str(machine.project), started=started
+    )
+    lines = [json.loads(line) for line in text.splitlines()]
+    said = [each for each in lines if "Lisbon" in json.dumps(each)]
+    at = datetime.fromisoformat(next(each["timestamp"] for each in said if "timestamp" in each))
+    for each in said:
+        each.pop("timestamp", None)
+    place = lines.index(said[0])
+    chat = json.loads(json.dumps(next(each for each in lines if each.get("type") == "assistant")))
+    chat |= {"timestamp": at.strftime("%Y-%m-%dT%H:%M:%S.000Z"), "uuid": "n"}
+    chat["message"] |= {"id": "msg_n", "content": [{"type": "text", "text": "A word before."}]}
+    path.write_text("".join(json.dumps(each) + "\n" for each in [*lines[:place], chat, *lines[place:]]))
+    with Memory.open(
+        machine.root, cwd=machine.project, env=machine.env, clock=lambda: at - timedelta(minutes=5)
+    ) as memory:
+        memory.pause()
+    with Memory.open(
+        machine.root, cwd=machine.project, env=machine.env, clock=lambda: at + timedelta(minutes=5)
+    ) as memory:
+        memory.resume()
+    tell(machine, "end")
+    run(machine)
+    [name] = notes(machine)
+    assert "Lisbon" not in (machine.root / "digests" / name).read_text()
