@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import os
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from lamina.live import asked
 from lamina.live.asked import LINES
 from live.standing import Machine
 
@@ -112,3 +116,94 @@ def test_a_secret_of_a_prompt_is_never_written(knowing: Machine) -> None:
     knowing.settle()
     for path in Path(knowing.root).rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes()
+
+
+PATCH = """*** Begin Patch
+*** Update File: src/login.py
+@@ def enter():
+-    old
++    new
+*** Update File: src/upload.py
+@@ def send():
+-    old
++    new
+*** End Patch"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd /repo && alembic upgrade head",
+        "FOO=1 timeout 60 alembic upgrade head",
+        "git status && sudo -u postgres alembic current",
+        "uv run python -m alembic upgrade head",
+        "bash -lc 'cd db && alembic upgrade head'",
+    ],
+)
+def test_a_program_is_found_behind_what_only_runs_it(knowing: Machine, command: str) -> None:
+    want(knowing, "recall")
+    start(knowing)
+    assert "seed rows" in run(knowing, command)
+
+
+def test_a_patch_shows_what_names_each_of_its_files(knowing: Machine) -> None:
+    with knowing.memory() as memory:
+        for number in range(LINES + 1):
+            memory.remember(f"src/login.py locks an account after {number + 3} wrong words of kind {number}")
+    want(knowing, "recall")
+    knowing.hook("SessionStart", knowing.payload(source="startup"), host="codex")
+    knowing.settle()
+    payload = knowing.payload(tool_name="apply_patch", tool_input={"command": PATCH})
+    shown = knowing.context(knowing.hook("PreToolUse", payload, host="codex"))
+    assert "locks an account" in shown
+    assert "exponential backoff" in shown
+    assert shown.count("\n- ") == LINES
+
+
+def test_a_name_between_signs_that_know_no_spaces_is_found(machine: Machine) -> None:
+    with machine.memory() as memory:
+        memory.remember("运行 alembic 之前先备份数据库，用alembic迁移时不要并行")
+        memory.remember("The word myalembic-old names another thing")
+    want(machine, "recall")
+    start(machine)
+    shown = run(machine, "cd 网站 && alembic upgrade head")
+    assert "备份" in shown
+    assert "myalembic" not in shown
+
+
+def ask(machine: Machine, out: BinaryIO) -> None:
+    question = f"recall\n{machine.state}/hooked/claude-code-x\n{machine.project}\nfile src/upload.py"
+    asked.answer(machine.root, question, out=out, env=machine.env)
+
+
+def test_what_could_not_be_given_out_does_not_count_as_told(knowing: Machine) -> None:
+    want(knowing, "recall")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with pytest.raises(BrokenPipeError), open(writing, "wb", buffering=0) as nobody:  # noqa: PTH123 - a pipe
+        ask(knowing, nobody)
+    said, again = io.BytesIO(), io.BytesIO()
+    ask(knowing, said)
+    ask(knowing, again)
+    assert b"exponential backoff" in said.getvalue()
+    assert again.getvalue() == b""
+
+
+def test_what_could_not_be_noted_is_said_all_the_same(knowing: Machine) -> None:
+    want(knowing, "recall")
+    (knowing.state / "hooked" / "claude-code-x.told").mkdir(parents=True)
+    said = io.BytesIO()
+    ask(knowing, said)
+    assert b"exponential backoff" in said.getvalue()
+
+
+@pytest.mark.parametrize("words", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_other_scripts_are_shown_whatever_the_system_says(machine: Machine, words: dict[str, str]) -> None:
+    with machine.memory() as memory:
+        memory.remember("src/upload.py 上传三次后放弃 — もう試さない 🙂")
+    want(machine, "recall")
+    start(machine)
+    file = str(machine.project / "src" / "upload.py")
+    payload = machine.payload(tool_name="Edit", tool_input={"file_path": file})
+    shown = machine.context(machine.hook("PreToolUse", payload, env=words | {"PYTHONCOERCECLOCALE": "0"}))
+    assert "上传三次后放弃 — もう試さない 🙂" in shown

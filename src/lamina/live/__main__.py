@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
             from lamina.live import asked
 
             question = sys.stdin.buffer.read().decode("utf-8", "replace")
-            sys.stdout.buffer.write(asked.answer(Path(root), question, env=env).encode("utf-8", "replace"))
+            asked.answer(Path(root), question, out=sys.stdout.buffer, env=env)
         case _:
             return 2
     return 0
