@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from benchmarks import hooks
 
-from lamina.live import program
+from lamina.live import disk, program
 from lamina.live.fast import NOTE
 from live.standing import Machine
+from live.watching import watched
 
 START = {"source": "startup"}
 DAY = 86_400
@@ -217,24 +218,14 @@ def test_a_session_of_laminas_own_and_a_switched_off_one_do_nothing(machine: Mac
 
 
 def test_five_hundred_calls_of_twenty_sessions_at_once(machine: Machine) -> None:
-    """One worker at a time, no lost line, no process left."""
-    most, seen = 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal most
-        while not seen.wait(0.02):
-            most = max(
-                most, sum("lamina.live" in line and " worker " in line for line in machine.processes())
-            )
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
+    """No lost line and none twice, one worker at a time, no process left."""
     calls = [
-        (event, machine.payload(f"{number:08x}-2222-4333-8444-555555555555", prompt="go on"))
-        for event in ("SessionStart", "UserPromptSubmit", *(["Stop"] * 22), "SessionEnd")
+        (event, machine.payload(f"{number:08x}-2222-4333-8444-555555555555", source="startup"))
+        for event in ("SessionStart", "PreCompact", *(["Stop"] * 22), "SessionEnd")
         for number in range(20)
     ]
-    assert len(calls) == 500
+    for number, (_, payload) in enumerate(calls):  # what tells two turns of a session apart
+        payload["transcript_path"] = f"/t/{number}.jsonl"
     failed: list[Any] = []
 
     def run(mine: list[tuple[str, dict[str, Any]]]) -> None:
@@ -243,20 +234,33 @@ def test_five_hundred_calls_of_twenty_sessions_at_once(machine: Machine) -> None
             if done.returncode or done.stderr:
                 failed.append(done)
 
-    threads = [threading.Thread(target=run, args=(calls[number::20],)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    machine.settle(60)
-    seen.set()
-    watcher.join()
+    def at_once(these: list[tuple[str, dict[str, Any]]]) -> None:
+        threads = [threading.Thread(target=run, args=(these[number::20],)) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    (machine.state / "locks").mkdir(exist_ok=True)
+    held = disk.take(str(machine.state / "locks" / "worker.lock"))
+    assert held is not None
+    at_once(calls)  # no worker takes anything away meanwhile
+    kinds = {"SessionStart": "start", "PreCompact": "compact", "Stop": "turn", "SessionEnd": "end"}
+    expected = [(payload["session_id"], kinds[event], payload["transcript_path"]) for event, payload in calls]
+    spooled = [(line["session"], line["event"], line["transcript"]) for line in machine.spooled()]
+    assert len(spooled) == 500
+    assert sorted(spooled) == sorted(expected)
+    os.close(held)
+    with watched(machine) as counts:
+        at_once(calls[-20:])  # all sessions end once more: any of them may start the worker
+        machine.settle(60)
     assert failed == []
-    assert most <= 1
+    assert max(counts) == 1
     waiting = json.loads((machine.state / "waiting.json").read_text())
-    assert len(waiting) == 20
+    assert {each["session"] for each in waiting.values()} == {session for session, _, _ in expected}
     assert all(each["ended"] for each in waiting.values())
     assert not (machine.state / "spool.jsonl").exists()
+    assert machine.processes() == []
 
 
 # --- what a hook may never do ---

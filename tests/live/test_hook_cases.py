@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,11 +20,12 @@ import pytest
 from lamina.hosts.base import host_named
 from lamina.hosts.render import Said, Tool, render_claude
 from lamina.install import engine
-from lamina.live import disk, program
+from lamina.live import disk, program, spool
 from lamina.live.worker import work
 from lamina.store import installed
 from live.standing import Machine
 from live.test_worker import SESSION, TURNS, leave, notes, tell
+from live.watching import watched
 
 EVENTS = (
     "SessionStart",
@@ -34,7 +36,7 @@ EVENTS = (
     "PreCompact",
     "SubagentStart",
 )
-SLOW = "#!/bin/sh\nsleep 30\n"
+SLOW = '#!/bin/sh\necho $$ >> "$0.pid"\nexec sleep 30\n'
 BROKEN = '#!/bin/sh\necho oops >&2\necho \'{"decision": "block"}\' > /dev/null\nexit 2\n'
 
 
@@ -63,7 +65,8 @@ def test_case_1_a_program_that_hangs_costs_the_card_and_not_the_turn(machine: Ma
     done = machine.hook("SessionStart", machine.payload(source="startup"))
     assert (done.returncode, done.stdout) == (0, b"")
     assert time.monotonic() - began < 9
-    subprocess.run(["pkill", "-f", str(slow)], check=False)
+    for line in Path(f"{slow}.pid").read_text().split():
+        os.kill(int(line), signal.SIGKILL)
 
 
 def test_case_2_a_stop_that_follows_a_stop_hook_blocks_nothing(machine: Machine) -> None:
@@ -104,18 +107,21 @@ def test_case_5_output_that_speaks_of_errors_is_no_failed_command(tmp_path: Path
 
 
 def test_case_6_two_starts_at_once_start_one_worker(machine: Machine) -> None:
-    commands = [
-        subprocess.Popen(
-            ["sh", "-c", machine.command("claude-code", "SessionEnd")], stdin=subprocess.PIPE, env=machine.env
-        )
-        for _ in range(2)
-    ]
-    for number, each in enumerate(commands):
-        each.communicate(json.dumps(machine.payload(f"{number}" * 8)).encode())
-    workers = [line for line in machine.processes() if " worker " in line]
-    assert len(workers) <= 1
-    machine.settle()
+    with watched(machine) as counts:
+        commands = [
+            subprocess.Popen(
+                ["sh", "-c", machine.command("claude-code", "SessionEnd")],
+                stdin=subprocess.PIPE,
+                env=machine.env,
+            )
+            for _ in range(2)
+        ]
+        for number, each in enumerate(commands):
+            each.communicate(json.dumps(machine.payload(f"{number}" * 8)).encode())
+        machine.settle()
+    assert max(counts) == 1
     assert not (machine.state / "spool.jsonl").exists()
+    assert {each.session for each in spool.load(machine.state).values()} == {"0" * 8, "1" * 8}
 
 
 def test_case_7_a_killed_worker_blocks_nobody(machine: Machine) -> None:
@@ -185,25 +191,113 @@ def test_case_12_no_time_and_no_session_in_what_is_shown(machine: Machine) -> No
     assert first == second
 
 
-def test_case_13_a_worker_that_is_killed_leaves_no_lock_of_git(machine: Machine) -> None:
-    for number in range(4):
-        with machine.memory() as memory:
-            memory.remember(f"Fact number {number} of the harbour is that pier {number} floats")
-        handle = disk.take(str(machine.state / "locks" / "worker.lock"))
-        assert handle is not None
-        worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", "lamina.live", str(machine.root), "worker", str(handle)],
-            env=machine.env, pass_fds=(handle,), start_new_session=True,
-        )  # fmt: skip
-        os.close(handle)
-        time.sleep(0.3 + 0.2 * number)
-        worker.kill()
+GIT = """#!/bin/sh
+# A git that stops at one moment, with its lock taken as the real one has it there, until it may go on.
+echo "$*" >> '{home}/git.log'
+case " $* " in *{moment}*)
+    lock='{lock}'
+    if [ -n "$lock" ]; then
+        set -C; : > "$lock" || exit 1; set +C
+        trap 'rm -f "$lock"; exit 1' TERM INT HUP
+    fi
+    : > '{home}/began'
+    n=0; while [ ! -e '{home}/go' ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n + 1)); done
+    if [ -n "$lock" ]; then rm -f "$lock"; trap - TERM INT HUP; fi
+    '{git}' "$@"; code=$?
+    : > '{home}/ended'
+    exit $code
+esac
+exec '{git}' "$@"
+"""
+
+
+def git(folder: Path, *words: str, env: dict[str, str]) -> str:
+    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    done = subprocess.run(
+        ["git", *who, "-C", str(folder), *words], check=True, capture_output=True, text=True, env=env
+    )
+    return done.stdout
+
+
+def stopping(machine: Machine, moment: str, lock: Path | None = None) -> dict[str, str]:
+    """Return the environment of a worker whose git stops where its words hold `moment`."""
+    own = machine.home / "bin" / "git"
+    own.parent.mkdir()
+    real = shutil.which("git", path=machine.env["PATH"])
+    own.write_text(GIT.format(home=machine.home, moment=moment, lock=lock or "", git=real))
+    own.chmod(0o700)
+    return machine.env | {"PATH": f"{own.parent}:{machine.env['PATH']}"}
+
+
+def until(path: Path, *, there: bool = True) -> None:
+    end = time.monotonic() + 30
+    while path.exists() is not there:
+        assert time.monotonic() < end, f"{path} is {'missing' if there else 'still there'}"
+        time.sleep(0.02)
+
+
+def begin(machine: Machine, env: dict[str, str]) -> subprocess.Popen[bytes]:
+    handle = disk.take(str(machine.state / "locks" / "worker.lock"))
+    assert handle is not None
+    worker = subprocess.Popen(
+        [sys.executable, "-P", "-m", "lamina.live", str(machine.root), "worker", str(handle)],
+        env=env, pass_fds=(handle,), start_new_session=True,
+    )  # fmt: skip
+    os.close(handle)
+    return worker
+
+
+def kill_in_git(machine: Machine, env: dict[str, str]) -> None:
+    """Kill a worker and all of its group, as a host or a system does, while its git stands still."""
+    worker = begin(machine, env)
+    try:
+        until(machine.home / "began")
+        assert worker.poll() is None
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
-    machine.settle()
-    assert not (machine.root / ".git" / "index.lock").exists()
+
+
+def test_case_13_a_worker_that_is_killed_leaves_no_lock_of_git(machine: Machine) -> None:
     with machine.memory() as memory:
+        memory.remember("Pier four of the harbour floats")
+    lock = machine.root / ".git" / "index.lock"
+    kill_in_git(machine, stopping(machine, "' commit '", lock))
+    assert lock.exists()
+    (machine.home / "go").touch()
+    until(lock, there=False)
+    until(machine.home / "ended")
+    assert git(machine.root, "status", "--porcelain", env=machine.env) == ""
+    with machine.memory() as memory:
+        memory.remember("Pier five of the harbour is made of stone")
         memory.tick()
-    assert not (machine.root / ".git" / "index.lock").exists()
+    assert not lock.exists()
+    assert git(machine.root, "grep", "-l", "Pier five", "HEAD", env=machine.env)
+
+
+def test_case_13_a_worker_that_is_killed_leaves_the_persons_repository_as_it_was(machine: Machine) -> None:
+    project = machine.project
+    (project / "a.py").write_text("a = 1\n")
+    git(project, "add", "a.py", env=machine.env)
+    git(project, "commit", "-q", "-m", "The uploader gives up after three tries", env=machine.env)
+    os.utime(project / "a.py", (1, 1))  # a git that may write the index brings it up to date here
+    with machine.memory() as memory:
+        memory.remember("Pier four of the harbour floats")
+    before = contents(project / ".git")
+    env = stopping(machine, f"' -C {project}/.git '")
+    kill_in_git(machine, env)
+    assert contents(project / ".git") == before
+    (machine.home / "go").touch()
+    until(machine.home / "ended")
+    assert begin(machine, env).wait(60) == 0
+    assert (machine.home / "git.log").read_text().count(f" -C {project}/.git ") > 1
+    assert contents(project / ".git") == before
+    (project / "a.py").write_text("a = 2\n")
+    git(project, "commit", "-q", "-a", "-m", "Two", env=machine.env)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_case_14_nothing_is_left_running_and_no_port_is_taken(machine: Machine) -> None:

@@ -85,14 +85,20 @@ def test_a_session_that_goes_on_is_not_over_any_more(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"", b"\n\n", b"{", b"[]\n", b'{"host": 3}\n', b"\xff\xfe\n", b'{"host": "codex"}\n', b"null\n"],
-)
+    [
+        b"", b"\n\n", b"{", b"[]\n", b"[]", b'{"host": 3}\n', b'{"host": 3}', b"\xff\xfe\n", b"\xe4\xb8",
+        b'{"host": "codex"}\n', b'{"host": "co', b"null", b"\r", b"\0\0",
+    ],
+)  # fmt: skip
 def test_garbage_costs_only_itself(tmp_path: Path, garbage: bytes) -> None:
-    (tmp_path / "spool.jsonl").write_bytes(garbage + b"\n" + line("a"))
-    assert [each.session for each in spool.take(tmp_path).values()] == ["a"]
+    path = tmp_path / "spool.jsonl"
+    path.write_bytes(line("a") + garbage)
+    for session in ("b", "c"):
+        disk.append(str(path), line(session))
+    assert [each.session for each in spool.take(tmp_path).values()] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', '{"a": {"host": "x", "odd": 1}}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', '{"a": {"host": "x"}}'])
 def test_a_damaged_record_of_what_waits_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "waiting.json").write_text(text)
     (tmp_path / "spool.jsonl").write_bytes(line("a"))
@@ -156,6 +162,14 @@ def test_one_odd_record_costs_no_other(tmp_path: Path, record: object) -> None:
     found = spool.take(tmp_path)
     assert {"b", "c"} <= {each.session for each in found.values()}
     assert all(0 <= each.captured < 1e11 and 0 <= each.time < 1e11 for each in found.values())
+
+
+def test_a_record_with_a_field_that_is_not_known_is_kept(tmp_path: Path) -> None:
+    record = {"host": "codex", "session": "x", "odd": 1, "changed": True, "captured": 5.0}
+    (tmp_path / "waiting.json").write_text(json.dumps({"a": record}))
+    (tmp_path / "spool.jsonl").write_bytes(line("c", "start"))
+    found = spool.take(tmp_path)["codex/x"]
+    assert (found.changed, found.captured) == (True, 5.0)
 
 
 def test_a_line_cut_by_a_full_disk_costs_no_other(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ class Call:
 
     def missed(self) -> dict[str, str]:
         """Return what is kept of a card that could not be made in time."""
-        return {"missed": f"{time.time():.0f}"}
+        return {"missed": str(int(time.time()))}
 
     def work(self) -> None:
         """Make sure that one worker runs: the lock is taken here, before it is started, and goes with it."""

@@ -84,7 +84,7 @@ def on_start(call: Call) -> str:
         return ""
     card = call.card(make=False)
     if card is None:
-        call.keep(call.recall() | {"begun": f"{time.time():.0f}"})
+        call.keep(call.recall() | {"begun": str(int(time.time()))} | call.missed())  # until it is made
         card = call.card(make=True)
     call.work()
     return _shown(call, card, call.recall())
@@ -105,9 +105,12 @@ def on_prompt(call: Call) -> str:
         return _nudge(call, kept)
     if missing and abs(time.time() - number(kept.get("begun", 0))) <= WAIT_S:
         return _nudge(call, kept)  # Copilot tells the first prompt while the start still makes the card
-    card = call.card(make=missing and call.may_wait(kept))
+    make = missing and call.may_wait(kept)
+    if make:
+        call.keep(kept | call.missed())  # until it is made
+    card = call.card(make=make)
     if card is None or (not missing and card.mark == kept.get("card")):
-        call.keep(kept | ({"shown": f"{time.time():.0f}"} if card else call.missed()))
+        call.keep(kept | ({"shown": str(int(time.time()))} if card else call.missed()))
         return _nudge(call, kept)
     return _shown(call, card, kept)
 
@@ -126,7 +129,7 @@ def on_turn(call: Call) -> str:
         kept = call.recall()
         now = time.time()
         if not 0 <= now - number(kept.get("worked", 0)) < number(kept.get("capture", CAPTURE_S)):
-            call.keep(kept | {"worked": f"{now:.0f}"})
+            call.keep(kept | {"worked": str(int(now))})
             call.work()
     return ""
 
@@ -171,7 +174,7 @@ def _shown(call: Call, card: Card | None, kept: dict[str, str]) -> str:
     if card is None:
         call.keep(kept | call.missed())
         return ""
-    kept |= {"missed": "", "shown": f"{time.time():.0f}", "card": card.mark, "begun": "", **card.settings}
+    kept |= {"missed": "", "shown": str(int(time.time())), "card": card.mark, "begun": "", **card.settings}
     call.keep(kept)
     return call.context(card.text)
 
