@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -448,6 +449,33 @@ def test_pauses_that_are_over_are_known(home):
 def test_a_damaged_pause_is_a_pause(home):
     write(home / ".lamina" / "state" / "paused.json", "{")
     assert off(home, home) == "paused until `lamina resume`"
+
+
+def test_what_was_said_right_before_a_resume_stays_silent(home):
+    store = Store.open(home / ".lamina", create=True, now=NOW)
+    with store.writing(label="pause", at=NOW) as batch:
+        pause.pause(batch)
+    end = NOW + timedelta(seconds=60, milliseconds=900)
+    with store.writing(label="resume", at=end) as batch:
+        pause.resume(batch)
+    (silence,) = pause.silences(home / ".lamina")
+    assert silence.holds(end - timedelta(milliseconds=1))
+    assert not silence.holds(end + timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"paused": true}'])
+def test_a_damaged_pause_leaves_a_silence_when_it_ends(home, text):
+    store = Store.open(home / ".lamina", create=True, now=NOW)
+    file = home / ".lamina" / "state" / "paused.json"
+    write(file, text)
+    os.utime(file, (NOW.timestamp(), NOW.timestamp()))
+    meanwhile = NOW + timedelta(minutes=30)
+    assert any(each.holds(meanwhile) for each in pause.silences(home / ".lamina"))
+    with store.writing(label="resume", at=NOW + timedelta(hours=1)) as batch:
+        pause.resume(batch)
+    (silence,) = pause.silences(home / ".lamina")
+    assert silence.holds(meanwhile)
+    assert not silence.holds(NOW + timedelta(hours=2))
 
 
 # Documentation and cost.

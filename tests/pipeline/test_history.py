@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -286,3 +287,63 @@ def test_the_tick_looks_once_an_interval(memory, project, clock):
     assert "history" in memory.tick()["ran"]
     assert len(entries(memory)) == 1
     assert "history" not in memory.status()["due"]
+
+
+@pytest.mark.parametrize("how", ["project", "excluded"])
+def test_commits_of_a_folder_whose_capture_is_off_stay_out(tmp_path, memory, project, clock, how):
+    memory.history()
+    commit(project, "What the customer wanted")
+    if how == "project":
+        (project / ".lamina.toml").write_text('capture = "off"\n')
+    else:
+        memory = opened(tmp_path, clock=clock, env={"LAMINA_EXCLUDE": f"{project}/**"})
+    clock.forward(hours=2)
+    memory.tick()
+    done = memory.history()
+    assert entries(memory) == []
+    (told,) = done["repositories"]
+    assert told["reason"].startswith("capture is off there: ")
+
+
+def test_capture_off_for_the_machine_stops_history(tmp_path, memory, project, clock):
+    memory.history()
+    commit(project, "What the customer wanted")
+    clock.forward(hours=2)
+    off = opened(tmp_path, clock=clock, env={"LAMINA_CAPTURE": "off"})
+    assert "history" not in off.status()["due"]
+    assert "history" not in off.tick()["ran"]
+    assert "capture = off" in off.history()["repositories"][0]["reason"]
+    assert entries(memory) == []
+    clock.forward(hours=2)
+    assert "history" in memory.tick()["ran"]
+    assert len(entries(memory)) == 1
+
+
+BROKEN = """\
+#!/bin/sh
+for word in "$@"; do
+  [ "$word" = "%s" ] || continue
+  "%s" "$@" | head -n %d
+  exit 128
+done
+exec "%s" "$@"
+"""
+
+
+@pytest.mark.parametrize(("step", "lines"), [("rev-list", 2), ("log", 0)])
+def test_a_git_that_breaks_off_loses_no_commit(memory, project, tmp_path, monkeypatch, step, lines):
+    memory.init()
+    for number in range(6):
+        commit(project, f"Number {number}")
+    memory.history(limit=0)
+    git_path = shutil.which("git")
+    broken = tmp_path / "broken" / "git"
+    broken.parent.mkdir()
+    broken.write_text(BROKEN % (step, git_path, lines, git_path))
+    broken.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{broken.parent}{os.pathsep}{os.environ['PATH']}")
+        told = memory.history()["repositories"][0]
+    assert "git" in told["reason"]
+    assert memory.history()["left"] == 0
+    assert len(entries(memory)) == 6

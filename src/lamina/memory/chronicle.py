@@ -8,6 +8,7 @@ from lamina import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from lamina.memory.opened import Opened
 
@@ -25,7 +26,7 @@ def history(opened: Opened, *, limit: int | None, dry_run: bool) -> dict[str, An
         return stage.Ingested().as_json()
     most = opened.settings["history_commits"] if limit is None else limit
     run = stage.foresee if dry_run else stage.ingest
-    return run(opened.store, opened.clock(), limit=most).as_json()
+    return run(opened.store, opened.clock(), limit=most, off=_off(opened)).as_json()
 
 
 def in_background(opened: Opened) -> Callable[[], bool]:
@@ -38,7 +39,8 @@ def in_background(opened: Opened) -> Callable[[], bool]:
             return False
         most = opened.settings["history_commits"]
         try:
-            return bool(stage.ingest(opened.store, opened.clock(), limit=most, wait_s=0).entries)
+            done = stage.ingest(opened.store, opened.clock(), limit=most, wait_s=0, off=_off(opened))
+            return bool(done.entries)
         except errors.Busy:
             return False  # another process is at it
 
@@ -46,9 +48,28 @@ def in_background(opened: Opened) -> Callable[[], bool]:
 
 
 def is_due(opened: Opened) -> bool:
-    """Tell whether the tick would look for new commits now; not while the person has paused."""
+    """Tell whether the tick would look for new commits now; not while capture is paused or off here."""
     from lamina.pipeline import history as stage
+    from lamina.settings.capture import capture_off
 
-    if opened.store.read_only or opened.paused():
+    if opened.store.read_only or capture_off(opened.own, None, env=opened.env, now=opened.clock()):
         return False
     return stage.is_due(opened.store, opened.clock(), opened.settings["history_interval_s"])
+
+
+def _off(opened: Opened) -> Callable[[Path], str | None]:
+    """Return what says why the commits of a folder may not be taken in: its settings, or the machine's."""
+    from lamina.settings.capture import capture_off
+    from lamina.store.project import Trust
+    from lamina.store.registry import Registry
+    from lamina.store.site import site_of
+
+    registry, trust = Registry.load(opened.root), Trust.load(opened.root)
+
+    def off(folder: Path) -> str | None:
+        site = site_of(folder, registry=registry, home=opened.home)
+        project = site.project.judged(trust, site.repository) if site and site.project else None
+        settings = opened.own.with_project(project)
+        return capture_off(settings, folder, env=opened.env, now=opened.clock())
+
+    return off

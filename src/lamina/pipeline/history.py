@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -42,6 +42,9 @@ _HEADING_CHARS = 120
 _SHORT = 9
 _LABEL = "Commit: "
 _EPOCH = date(1970, 1, 1)
+
+Off = Callable[[Path], str | None]
+"""Says why nothing of a repository's folder may be taken, None if it may."""
 
 
 @dataclass(slots=True)
@@ -129,18 +132,20 @@ def draft_of(commit: Commit, scope: Scope) -> Draft:
     )
 
 
-def ingest(store: Store, now: datetime, *, limit: int = LIMIT, wait_s: float = 30.0) -> Ingested:
+def ingest(
+    store: Store, now: datetime, *, limit: int = LIMIT, wait_s: float = 30.0, off: Off = lambda _: None
+) -> Ingested:
     """Take in at most `limit` new commits, the oldest first; what is left comes with the next pass.
 
     One process at a time: raises Busy if another is at it for longer than `wait_s`.
     """
     with locks.lock(store.layout.lock("history"), timeout_s=wait_s):
-        return _Pass(store, now, limit, dry_run=False).run()
+        return _Pass(store, now, limit, off, dry_run=False).run()
 
 
-def foresee(store: Store, now: datetime, *, limit: int = LIMIT) -> Ingested:
+def foresee(store: Store, now: datetime, *, limit: int = LIMIT, off: Off = lambda _: None) -> Ingested:
     """Tell what `ingest` would do; nothing is written."""
-    return _Pass(store, now, limit, dry_run=True).run()
+    return _Pass(store, now, limit, off, dry_run=True).run()
 
 
 def is_due(store: Store, now: datetime, every_s: int) -> bool:
@@ -152,8 +157,8 @@ def is_due(store: Store, now: datetime, every_s: int) -> bool:
 
 
 class _Pass:
-    def __init__(self, store: Store, now: datetime, limit: int, *, dry_run: bool) -> None:
-        self.store, self.now, self.room, self.dry_run = store, now, limit, dry_run
+    def __init__(self, store: Store, now: datetime, limit: int, off: Off, *, dry_run: bool) -> None:
+        self.store, self.now, self.room, self.off, self.dry_run = store, now, limit, off, dry_run
         self.marks = _marks(store)
         self.known: dict[str, Known] = {}
         self.done = Ingested()
@@ -177,11 +182,8 @@ class _Pass:
 
     def _repository(self, told: Repository, key: str, kind: str) -> None:
         common = Path(told.folder)
-        if not os.path.isdir(common):  # noqa: PTH112 - False where pathlib raises
-            told.reason = "is gone, or can't be reached now"
-            return
-        if kind != "common":
-            told.reason = "is no git repository"
+        told.reason = self._closed(common, kind)
+        if told.reason:
             return
         tip = commits.tip(common)
         told.reason = tip.reason
@@ -191,21 +193,38 @@ class _Pass:
             return
         told.fell_back = bool(last) and not commits.is_ancestor(common, last, tip.hash)
         listed = commits.hashes(common, tip.hash, after="" if told.fell_back else last)
+        if listed is None:
+            told.reason = "git broke off while it listed the commits; the next look tries again"
+            return
         if key not in self.known:
             self.known[key] = Known.load(self.store, Scope(key))
         fresh = [each for each in listed if each not in self.known[key]]
         taken = fresh[: max(0, self.room)]
         self.room -= len(taken)
         self.done.left += len(fresh) - len(taken)
+        missing = 0
         for start in range(0, len(taken), _BATCH):
-            self._take(told, common, key, taken[start : start + _BATCH])
-            if not self.dry_run:
+            missing += self._take(told, common, key, taken[start : start + _BATCH])
+            if not self.dry_run and not missing:
                 lasts[told.folder] = taken[: start + _BATCH][-1]
                 self._save()
-        if len(taken) == len(fresh):
+        if missing:  # the mark stays before them, and what was taken is known by its entries
+            self.done.left += missing
+            told.reason = f"git could not read {missing} commits; the next look tries again"
+        elif len(taken) == len(fresh):
             lasts[told.folder] = tip.hash
 
-    def _take(self, told: Repository, common: Path, key: str, some: Sequence[str]) -> None:
+    def _closed(self, common: Path, kind: str) -> str:
+        """Say why a repository is not looked at, "" if it is."""
+        if not os.path.isdir(common):  # noqa: PTH112 - False where pathlib raises
+            return "is gone, or can't be reached now"
+        if kind != "common":
+            return "is no git repository"
+        why = self.off(common.parent if common.name == ".git" else common)
+        return f"capture is off there: {why}" if why else ""
+
+    def _take(self, told: Repository, common: Path, key: str, some: Sequence[str]) -> int:
+        """Make entries of these commits; returns how many could not be read."""
         scope = Scope(key)
         graves = Graves.load(self.store, scope)
         read = list(commits.read(common, some))
@@ -217,10 +236,11 @@ class _Pass:
         with self.store.writing(label="history", at=self.now, dry_run=self.dry_run) as batch:
             for draft in drafts:
                 batch.add(draft)
-        self.known[key].whole.update(some)
+        self.known[key].whole.update(each.hash for each in read)
         told.commits += len(read)
         self.done.commits += len(read)
         self.done.entries += len(drafts)
+        return len(some) - len(read)
 
     def _save(self) -> None:
         text = json.dumps(self.marks, ensure_ascii=True, indent=1, sort_keys=True)

@@ -77,13 +77,16 @@ def is_ancestor(common: Path, old: str, new: str) -> bool:
     )
 
 
-def hashes(common: Path, head: str, *, after: str = "") -> list[str]:
-    """List commits up to `head` without merges, parents first: those not behind `after`, else the newest."""
+def hashes(common: Path, head: str, *, after: str = "") -> list[str] | None:
+    """List commits up to `head` without merges, parents first: those not behind `after`, else the newest.
+
+    None where git broke off: a part of the list says nothing of what is missing.
+    """
     bounds = [head, f"^{after}"] if after else ["-n", str(WALK), head]
     ran = _ask(
         common, ["rev-list", "--topo-order", "--reverse", "--no-merges", *bounds, "--"], most=_LIST_BYTES
     )
-    return [line for line in ran.out.split("\n") if _HASH.fullmatch(line)]
+    return [line for line in ran.out.split("\n") if _HASH.fullmatch(line)] if ran.ok else None
 
 
 def read(common: Path, wanted: Sequence[str]) -> Iterator[Commit]:

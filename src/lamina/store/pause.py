@@ -6,7 +6,7 @@ are kept in `state/pauses.json`.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,8 @@ from lamina.store import files
 from lamina.store.registry import edit, parse_object
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lamina.store.batch import Batch
 
 PAUSED = "state/paused.json"
@@ -58,7 +60,7 @@ class Silence(NamedTuple):
 def silences(root: Path) -> tuple[Silence, ...]:
     """Return the pauses, over and in force; what of them can't be read is none."""
     found = [_silence(each) for each in _list(_said(root, PAST).get("pauses"))]
-    found.append(_silence(_said(root, PAUSED)))
+    found.append(_now(root, lambda: files.read_optional(root / PAUSED)))
     return tuple(each for each in found if each is not None)
 
 
@@ -77,16 +79,33 @@ def resume(batch: Batch) -> None:
 
 def _close(batch: Batch) -> None:
     """Move the pause that was in force, or ended by itself, to those that are over."""
-    try:
-        said = parse_object(text, PAUSED) if (text := batch.text(PAUSED)) else {}
-    except errors.LaminaError:
-        return
-    last = _silence(said)
+    last = _now(batch.store.root, lambda: batch.text(PAUSED))
     if last is None:
         return
     until = min(last.until or batch.at, batch.at)
-    over = {"since": render_time(last.since), "until": render_time(until)}
+    over = {"since": render_time(last.since), "until": render_time(_up(until))}
     edit(batch, PAST, lambda past: past.update(pauses=[*_list(past.get("pauses")), over][-KEPT:]))
+
+
+def _now(root: Path, read: Callable[[], str | None]) -> Silence | None:
+    """Return the pause that the record tells of; one that can't be read began when the record became so."""
+    try:
+        text = read()
+        said = parse_object(text, PAUSED) if text else {}
+    except errors.LaminaError:
+        said = {"paused": True}
+    found = _silence(said)
+    if found is not None or not said.get("paused"):
+        return found
+    try:
+        return Silence(datetime.fromtimestamp(int((root / PAUSED).stat().st_mtime), UTC))
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def _up(time: datetime) -> datetime:
+    """Return the next whole second, so that what is written has no fraction and ends no earlier."""
+    return time if not time.microsecond else time.replace(microsecond=0) + timedelta(seconds=1)
 
 
 def _said(root: Path, rel: str) -> dict[str, Any]:
@@ -109,4 +128,4 @@ def _silence(said: object) -> Silence | None:
 
 
 def _set(said: dict[str, Any], at: datetime, until: datetime | None) -> None:
-    said |= {"paused": True, "since": render_time(at), "until": render_time(until) if until else None}
+    said |= {"paused": True, "since": render_time(at), "until": render_time(_up(until)) if until else None}
