@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import anyio
 from mcp import ClientSession
@@ -280,14 +281,70 @@ def test_the_workspace_is_that_of_the_argument_or_the_metadata_or_the_roots_or_t
         assert "here: workspace:mole" in text(server.ask(call(4, "memory_status", codex, workspace="mole")))
 
 
-def test_a_client_that_never_names_its_roots_holds_no_call_up(tmp_path, project):
+def test_a_client_that_never_names_its_roots_is_asked_three_times_and_no_more(tmp_path, project):
     with Server(tmp_path, cwd=project) as server:
         server.shake_hands(roots={})
-        server.ask(call(1, "memory_status"))
-        assert "here: workspace:harbor" in text(server.ask(call(2, "memory_status"), within_s=2))
-        server.kept.pop("roots/list")
-        server.ask(call(3, "memory_status"))
+        for number in range(1, 4):
+            server.ask(call(number, "memory_status"))
+            server.kept.pop("roots/list")
+        assert "here: workspace:harbor" in text(server.ask(call(4, "memory_status"), within_s=2))
         assert "roots/list" not in server.kept
+
+
+def test_calls_that_come_before_the_roots_wait_for_them(tmp_path, project):
+    (tmp_path / "quay").mkdir()
+    with Server(tmp_path, cwd=project) as server:
+        server.shake_hands(roots={})
+        server.send(
+            call(1, "memory_remember", text="The crane lifts nine tons"),
+            call(2, "memory_remember", text="The gate opens at six"),
+        )
+        asked = server.answer("roots/list")
+        uri = (tmp_path / "quay").as_uri()
+        server.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": uri}]}})
+        assert "quay-" in text(server.answer(1))
+        assert "quay-" in text(server.answer(2))
+
+
+def test_roots_that_come_late_count_from_then_on(tmp_path, project):
+    (tmp_path / "quay").mkdir()
+    with Server(tmp_path, cwd=project) as server:
+        server.shake_hands(roots={})
+        assert "here: workspace:harbor" in text(server.ask(call(1, "memory_status")))
+        server.kept.pop("roots/list")
+        server.send(call(2, "memory_status"))
+        asked = server.answer("roots/list")
+        uri = (tmp_path / "quay").as_uri()
+        server.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": uri}]}})
+        assert "here: workspace:quay" in text(server.answer(2))
+
+
+def test_an_agent_does_not_speak_as_the_person(tmp_path, project):
+    with Server(tmp_path, cwd=project) as server:
+        server.shake_hands()
+        server.ask(call(1, "memory_remember", text="The crane lifts nine tons", source="user"))
+        server.ask(call(2, "memory_remember", text="The gate opens at six", source="user, git:abc1234"))
+    written = "".join(path.read_text() for path in (tmp_path / ".lamina").rglob("semantic/*.md"))
+    assert "**Source:** agent" in written
+    assert "**Source:** git:abc1234" in written
+    assert "user" not in written
+
+
+def test_a_session_after_a_write_finds_its_card_made(tmp_path, project):
+    """A kept card is made anew a moment after something was written."""
+    from lamina.live import cards
+
+    root, env = tmp_path / ".lamina", {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    with Server(tmp_path, cwd=project) as server:
+        server.shake_hands()
+        server.ask(call(1, "memory_remember", text="The crane lifts nine tons"))
+        cards.make(root, str(project), env=env)
+        server.ask(call(2, "memory_remember", text="The gate opens at six"))
+        kept = cards.path_of(root, str(project), env)
+        end = time.monotonic() + 20
+        while "gate opens" not in kept.read_text() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert "gate opens" in kept.read_text()
 
 
 def test_a_folder_with_a_name_that_is_no_text_is_a_workspace_too(tmp_path):

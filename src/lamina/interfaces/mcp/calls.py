@@ -79,8 +79,14 @@ def _resident(memory: Memory, query: str, limit: int, filters: Given) -> Found |
 
 def remember(memory: Memory, given: Given) -> Answer:
     """Store one entry."""
-    text, source = given.pop("text"), given.pop("source", "agent")
+    text, source = given.pop("text"), _claimed(given.pop("source", ""))
     return answer.of_outcome(memory.remember(text, source=source, **given))
+
+
+def _claimed(source: str) -> str:
+    """Return the source that an agent may give: it never speaks as the person, whom no model overrules."""
+    parts = [part for each in source.split(",") if (part := each.strip()) and part.casefold() != "user"]
+    return ", ".join(parts) or "agent"
 
 
 def decision(memory: Memory, given: Given) -> Answer:

@@ -26,6 +26,7 @@ from lamina.interfaces.mcp.answer import Answer
 from lamina.interfaces.mcp.arguments import clip
 from lamina.interfaces.mcp.calling import Caller, caller, folder_of
 from lamina.interfaces.mcp.wire import clean
+from lamina.live.renewing import Renewing
 from lamina.memory import Memory
 
 Context = ServerRequestContext[Any, Any]
@@ -34,7 +35,8 @@ T = TypeVar("T")
 RESULT = "lamina/result"
 """The key of a result's `_meta` under which programs find it as data."""
 ROOTS_WITHIN_S = 1.0
-"""How long the first call waits for a client to name its roots."""
+"""How long a call waits for a client to name its roots."""
+ROOTS_ASKED = 3
 AT_ONCE, LONG_AT_ONCE = 8, 2
 STEADY: tuple[CacheableMethod, ...] = (
     "server/discover",
@@ -55,8 +57,11 @@ class Desk:
     profile: str
     root: str | None = None
     workspace: str | None = None
-    roots_asked: bool = False
-    roots: str = ""
+    roots_asked: int = 0
+    roots: str | None = None
+    """The client's first root, "" if it has none; None as long as it has not said."""
+    asking: anyio.Lock = field(default_factory=anyio.Lock)
+    renewing: Renewing = field(default_factory=lambda: Renewing(tell=_LOG.warning))
     turns: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(AT_ONCE))
     long_turns: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(LONG_AT_ONCE))
 
@@ -80,7 +85,10 @@ class Desk:
         named = given.pop("workspace", None)
 
         def work(memory: Memory) -> Answer:
-            return calls.call(tool, memory, given)
+            said = calls.call(tool, memory, given)
+            if tool.changes(given) and not said.failed:
+                self.renewing.soon(memory.root)
+            return said
 
         return await self.at_memory(ctx, who, work, named=named, long=tool.long)
 
@@ -124,25 +132,31 @@ class Desk:
         return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=turns)
 
     async def _root_folder(self, ctx: Context) -> str:
-        """Return the client's first root; it is asked once, if it offered them, and not waited for long."""
-        if self.roots_asked:
-            return self.roots
+        """Return the client's first root, if it offered to name them; calls that come meanwhile wait with it.
+
+        A client that does not answer in time is asked again at the next calls, a few times.
+        """
         told_by = ctx.session.client_params
         if told_by is None or told_by.capabilities.roots is None or not ctx.session.can_send_request:
             return ""
-        self.roots_asked = True
-        with anyio.move_on_after(ROOTS_WITHIN_S):
-            try:
-                said = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-            except (MCPError, ValueError) as problem:
-                _LOG.info("the client named no roots: %s", problem)
-                return ""
-            self.roots = next((folder for each in said.roots if (folder := folder_of(str(each.uri)))), "")
-        return self.roots
+        async with self.asking:
+            if self.roots is None and self.roots_asked < ROOTS_ASKED:
+                self.roots_asked += 1
+                with anyio.move_on_after(ROOTS_WITHIN_S):
+                    self.roots = await self._ask_for_root(ctx)
+        return self.roots or ""
+
+    async def _ask_for_root(self, ctx: Context) -> str:
+        try:
+            said = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+        except (MCPError, ValueError) as problem:
+            _LOG.info("the client named no roots: %s", problem)
+            return ""
+        return next((folder for each in said.roots if (folder := folder_of(str(each.uri)))), "")
 
     async def roots_changed(self, ctx: Context, params: types.NotificationParams) -> None:  # noqa: ARG002
         """Ask for the roots again at the next call."""
-        self.roots_asked, self.roots = False, ""
+        self.roots_asked, self.roots = 0, None
 
 
 def _meta(ctx: Context) -> Any:
