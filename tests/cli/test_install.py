@@ -75,3 +75,34 @@ def test_doctor_renews_the_commands(lamina):
     assert lamina("doctor").code == 1
     assert "written anew" in lamina("doctor", "--fix").out
     assert (lamina.root / "state/bin/hook").exists()
+
+
+def test_the_home_is_no_project(lamina):
+    """Its settings are those of the user, and two installs would share one file."""
+    lamina.monkeypatch.chdir(lamina.home)
+    for words in (("install", "codex", "--project"), ("uninstall", "codex", "--project")):
+        ran = lamina(*words)
+        assert ran.code == 2
+        assert "is no project" in ran.err
+    assert not (lamina.home / ".codex").exists()
+
+
+def test_hooks_of_others_at_a_path_like_ours_stay(lamina):
+    file = lamina.home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    commands = [
+        "backup.sh /srv/state/hosts/web1",
+        "/opt/other/state/bin/hook run",
+        "/home/me/.lamina/state/bin/lamina status",
+        "cat /var/lib/x/state/hosts/claude-code",
+    ]
+    hooks = [{"hooks": [{"type": "command", "command": each}]} for each in commands]
+    before = json.dumps({"hooks": {"Stop": hooks}}, indent=2)
+    file.write_text(before)
+    for way in ("settings", "plugin"):
+        lamina("install", "claude-code", "--as", way)
+        assert all(each in file.read_text() for each in commands)
+        lamina("uninstall", "claude-code")
+        assert file.read_text() == before
+    lamina("uninstall", "claude-code")
+    assert file.read_text() == before

@@ -56,7 +56,7 @@ def install(arguments: list[str], out: Output) -> int:
     site = site_of(memory)
     if options.host is None:
         return overview(site, out)
-    names, project = chosen(site, options), project_of(options)
+    names, project = chosen(site, options), project_of(site, options)
     if options.way and options.host == ALL:
         raise UsageError("--as goes with one host", "name the host")
     if not options.dry_run:
@@ -87,7 +87,8 @@ def uninstall(arguments: list[str], out: Output) -> int:
     )
     options = parser.options(arguments)
     memory = open_memory(options, out)
-    site, project = site_of(memory), project_of(options)
+    site = site_of(memory)
+    project = project_of(site, options)
 
     def one(name: str) -> list[Done]:
         from lamina.install import engine
@@ -123,13 +124,16 @@ def chosen(site: Site, options: argparse.Namespace) -> list[str]:
     return names
 
 
-def project_of(options: argparse.Namespace) -> Path | None:
-    """Return the top of the current project for --project."""
+def project_of(site: Site, options: argparse.Namespace) -> Path | None:
+    """Return the top of the current project for --project; the home, `/` and the store are no projects."""
     if not options.project:
         return None
     from lamina.install import engine
 
-    return engine.top_of(Path.cwd())
+    top = engine.top_of(Path.cwd())
+    if top in (site.home.resolve(), Path(top.anchor)) or top.is_relative_to(site.root.resolve()):
+        raise UsageError(f"{top} is no project", "go into a project's folder, or leave --project out")
+    return top
 
 
 def told(
