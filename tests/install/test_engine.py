@@ -490,6 +490,45 @@ def test_a_failed_write_takes_back_what_was_written(home):
     assert record.records(home.root, "codex") == []
 
 
+AGAIN = """
+import resource, sys
+from pathlib import Path
+from tests.install.standing import Home
+
+done = []
+
+def watch(event, args):
+    # A disk that is full between the first file and the second, and has room again for what is taken back.
+    if event == "os.remove" and ".codex" in str(args[0]):
+        done.append(args)
+        most = 1000 if len(done) == 1 else resource.RLIM_INFINITY
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+sys.addaudithook(watch)
+Home(Path(sys.argv[1]), recall=True).install("codex")
+"""
+
+
+def test_a_failed_write_of_a_second_install_leaves_the_first_as_it_was(home):
+    home.install("codex")
+    toml = home.path / ".codex/config.toml"
+    toml.write_text(
+        toml.read_text().replace('args = ["mcp"]', 'args = ["mcp", "--old"]') + "# " + "x" * 2_000
+    )
+    before = home.snapshot()
+    kept = record.records(home.root, "codex")
+    ran = subprocess.run(
+        [sys.executable, "-c", AGAIN, str(home.path)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "UnwritableStore" in ran.stderr, ran.stderr
+    assert home.snapshot() == before
+    assert record.records(home.root, "codex") == kept
+
+
 def test_an_install_is_quick(home):
     start = time.process_time()
     home.install("codex")

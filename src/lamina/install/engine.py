@@ -181,7 +181,7 @@ def _apply(site: Site, done: Done, before: Record | None, at: datetime) -> None:
     try:
         _write(done)
     except errors.LaminaError:
-        _back(site, saved, before)
+        _back(site, done, saved, before)
         raise
     if leaving.keys() - kept.keys():
         _clear(replace(done, changes=[each for each in done.changes if each.file not in kept]))
@@ -196,15 +196,29 @@ def _is_known(before: Record | None, change: Change) -> bool:
     return bool(before and change.file in before.files) or (not change.kept.edits and change.action != "none")
 
 
-def _back(site: Site, saved: Record, before: Record | None) -> None:
+def _back(site: Site, done: Done, saved: Record, before: Record | None) -> None:
     """Take back a half-done install: its record goes, or becomes the one before."""
     with contextlib.suppress(errors.LaminaError):
-        undone = changes([], before=saved)
-        if before is None:
-            done = Done(saved.host, saved.mode, saved.project, site.assets(saved.host), undone)
-            _write(done)
-            _clear(done)
-            _forget(site, saved.host, saved.project)
+        if before is not None:
+            for change in reversed(done.changed):
+                _restore(change, private=done.project is None)
+            record.save(site.root, before)
+            return
+        undone = replace(done, changes=changes([], before=saved))
+        _write(undone)
+        _clear(undone)
+        _forget(site, saved.host, saved.project)
+
+
+def _restore(change: Change, *, private: bool) -> None:
+    """Put back what stood in a file, if the new text is in it."""
+    now = disk.look(change.file)
+    if now.data != change.new:
+        return
+    if change.held.data is None:
+        disk.remove(now)
+    else:
+        disk.replace(now, change.held.data, mode=change.held.mode, private=private)
 
 
 def _write(done: Done) -> None:
