@@ -54,8 +54,8 @@ print(host.name, count, longest, peak // 1024)
 """
 
 
-class HostConformance(ABC):
-    """Inherit, and fill in the adapter and the two ways to write its transcripts."""
+class HostLaws(ABC):
+    """What every adapter must do, whatever its transcripts are; a subclass says how one is written."""
 
     host: Host
     branch = "main"
@@ -63,26 +63,17 @@ class HostConformance(ABC):
     notes_start = True
     """Whether the transcript holds what a hook gave at the start of the session."""
 
-    @abstractmethod
-    def render(self, turns: list[Turn], session: str = "") -> str:
-        """Render a session as this host's transcript; without an id, as the same one each time."""
-
-    @abstractmethod
-    def place(self, home: Path, session: str) -> Path:
-        """Say where the transcript of this session lies under `home`."""
-
     @pytest.fixture
+    @abstractmethod
     def path(self, tmp_path: Path) -> Path:
-        return tmp_path / "transcript.jsonl"
+        """Say where the session is to be written."""
+
+    @abstractmethod
+    def write(self, path: Path, turns: list[Turn] | None = None) -> Path:
+        """Write a session of these turns, of `TURNS` by default."""
 
     def events(self, path: Path, position: Position | None = None) -> list[Event]:
         return [item for item in self.host.read(path, position) if isinstance(item, Event)]
-
-    def write(self, path: Path, turns: list[Turn] | None = None) -> Path:
-        path.write_text(self.render(TURNS if turns is None else turns), encoding="utf-8", newline="")
-        return path
-
-    # --- what is read ---
 
     def test_is_registered_and_recognised_by_content(self, path: Path) -> None:
         self.write(path)
@@ -203,6 +194,74 @@ class HostConformance(ABC):
         assert all(keys)
         assert len(set(keys)) == len(keys)
 
+    def test_long_texts_keep_head_and_tail(self, path: Path) -> None:
+        long = "start " + "word " * 500_000 + "the error at the end"
+        turns: list[Turn] = [Said("user", long), Tool("Bash", {"command": long}, long, failed=True)]
+        events = [event for event in self.events(self.write(path, turns)) if event.kind != Kind.META]
+        for event in events:
+            assert "start word" in event.text[:30]
+            assert "the error at the end" in event.text[-30:]
+        assert len(events[0].text) < TEXT_LIMIT + 50
+        assert max(len(event.text) for event in events[1:]) < RESULT_LIMIT + 50
+        assert events[2].failed
+
+    def test_resuming_anywhere_loses_and_repeats_nothing(self, path: Path) -> None:
+        whole = self.events(self.write(path))
+        for stop in range(len(whole)):
+            transcript = self.host.read(path)
+            taken = []
+            for item in transcript:
+                taken.append(item)
+                if len(taken) > stop:
+                    break
+            position = transcript.position
+            kept = [item for item in taken if isinstance(item, Event) and item.seq < position.line]
+            assert kept + list(self.host.read(path, position)) == whole
+
+    def test_nothing_new_costs_nothing(self, path: Path) -> None:
+        transcript = self.host.read(self.write(path))
+        list(transcript)
+        again = self.host.read(path, transcript.position)
+        assert list(again) == []
+        assert again.position == transcript.position
+
+    def test_damaged_position_starts_over(self, path: Path) -> None:
+        whole = self.events(self.write(path))
+        for position in (
+            Position(10, 1, "", ""),
+            Position(99_999_999, 5, "abc", "{"),
+            Position(5, 1, "zz", "[]"),
+        ):
+            assert self.events(path, position) == whole
+
+    def test_a_repeated_prompt_is_said_twice(self, path: Path) -> None:
+        turns: list[Turn] = [Said("user", "continue"), Said("assistant", "ok"), Said("user", "continue")]
+        events = self.events(self.write(path, turns))
+        assert [event.text for event in events if event.kind == Kind.USER] == ["continue", "continue"]
+
+
+class HostConformance(HostLaws):
+    """What adapters of files of JSON lines must do besides.
+
+    Inherit, and fill in the adapter and the two ways to write its transcripts.
+    """
+
+    @abstractmethod
+    def render(self, turns: list[Turn], session: str = "") -> str:
+        """Render a session as this host's transcript; without an id, as the same one each time."""
+
+    @abstractmethod
+    def place(self, home: Path, session: str) -> Path:
+        """Say where the transcript of this session lies under `home`."""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        return tmp_path / "transcript.jsonl"
+
+    def write(self, path: Path, turns: list[Turn] | None = None) -> Path:
+        path.write_text(self.render(TURNS if turns is None else turns), encoding="utf-8", newline="")
+        return path
+
     def test_seq_is_the_physical_line(self, path: Path) -> None:
         events = self.events(self.write(path))
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -217,8 +276,6 @@ class HostConformance(ABC):
         assert one.session.id == two.session.id
         keys = [{item.key for item in transcript if isinstance(item, Event)} for transcript in (one, two)]
         assert keys[0] == keys[1]
-
-    # --- damage ---
 
     def test_damaged_line_in_the_middle(self, path: Path) -> None:
         whole = self.events(self.write(path))
@@ -315,8 +372,6 @@ class HostConformance(ABC):
             event = next(event for event in self.events(odd) if event.kind == Kind.USER)
             assert event.time == expected, value
 
-    # --- size ---
-
     @pytest.mark.parametrize("filling", ["x", "😀"])
     def test_a_20_mb_line_in_bounded_memory(self, path: Path, filling: str) -> None:
         turns: list[Turn] = [
@@ -348,32 +403,6 @@ class HostConformance(ABC):
         assert int(longest) < TEXT_LIMIT + 100
         assert int(peak) < 120
 
-    def test_long_texts_keep_head_and_tail(self, path: Path) -> None:
-        long = "start " + "word " * 500_000 + "the error at the end"
-        turns: list[Turn] = [Said("user", long), Tool("Bash", {"command": long}, long, failed=True)]
-        events = [event for event in self.events(self.write(path, turns)) if event.kind != Kind.META]
-        for event in events:
-            assert "start word" in event.text[:30]
-            assert "the error at the end" in event.text[-30:]
-        assert len(events[0].text) < TEXT_LIMIT + 50
-        assert max(len(event.text) for event in events[1:]) < RESULT_LIMIT + 50
-        assert events[2].failed
-
-    # --- resuming ---
-
-    def test_resuming_anywhere_loses_and_repeats_nothing(self, path: Path) -> None:
-        whole = self.events(self.write(path))
-        for stop in range(len(whole)):
-            transcript = self.host.read(path)
-            taken = []
-            for item in transcript:
-                taken.append(item)
-                if len(taken) > stop:
-                    break
-            position = transcript.position
-            kept = [item for item in taken if isinstance(item, Event) and item.seq < position.line]
-            assert kept + list(self.host.read(path, position)) == whole
-
     def test_growing_line_by_line(self, path: Path) -> None:
         whole = self.events(self.write(path))
         data = path.read_bytes()
@@ -385,13 +414,6 @@ class HostConformance(ABC):
             position = transcript.position
         assert found == whole
 
-    def test_nothing_new_costs_nothing(self, path: Path) -> None:
-        transcript = self.host.read(self.write(path))
-        list(transcript)
-        again = self.host.read(path, transcript.position)
-        assert list(again) == []
-        assert again.position == transcript.position
-
     def test_changed_beginning_starts_over(self, path: Path) -> None:
         transcript = self.host.read(self.write(path))
         whole = list(transcript)
@@ -401,15 +423,6 @@ class HostConformance(ABC):
             assert len(list(self.host.read(path, position))) == len(whole)
         path.write_bytes(data[:200])
         assert list(self.host.read(path, position)) == []
-
-    def test_damaged_position_starts_over(self, path: Path) -> None:
-        whole = self.events(self.write(path))
-        for position in (
-            Position(10, 1, "", ""),
-            Position(99_999_999, 5, "abc", "{"),
-            Position(5, 1, "zz", "[]"),
-        ):
-            assert self.events(path, position) == whole
 
     def test_repeated_records_are_read_once(self, path: Path) -> None:
         whole = self.events(self.write(path))
@@ -433,19 +446,12 @@ class HostConformance(ABC):
         ]
         assert "Add a retry to the uploader." not in texts
 
-    def test_a_repeated_prompt_is_said_twice(self, path: Path) -> None:
-        turns: list[Turn] = [Said("user", "continue"), Said("assistant", "ok"), Said("user", "continue")]
-        events = self.events(self.write(path, turns))
-        assert [event.text for event in events if event.kind == Kind.USER] == ["continue", "continue"]
-
     def test_is_lazy(self, path: Path) -> None:
         self.write(path)
         with path.open("ab") as file:
             file.write(b"not json\n" * 1000)
         reading = iter(self.host.read(path))
         assert isinstance(next(reading), Event)
-
-    # --- hostile and odd records ---
 
     def test_empty_fields(self, path: Path) -> None:
         whole = self.events(self.write(path))
@@ -554,8 +560,6 @@ class HostConformance(ABC):
         for text in (session.id, session.cwd, session.branch, session.remote, session.title, session.parent):
             text.encode()
         assert list(self.host.read(path, transcript.position)) == []
-
-    # --- finding ---
 
     def test_finds_transcripts_and_survives_loops_and_locked_folders(self, tmp_path: Path) -> None:
         places = [self.place(tmp_path, f"0000000{n}-1111-4111-8111-111111111111") for n in (1, 2)]

@@ -3,23 +3,91 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lamina.errors import UnreadableFile
+from hosts.conformance import CWD, STARTED, TURNS, HostLaws
+from hosts.opencode_tape import write_opencode
+from lamina.errors import LaminaError, UnreadableFile
 from lamina.formats.event import Author, Event, Kind
 from lamina.hosts.base import detect, host_named
 from lamina.hosts.opencode import HOST, unquoted
+from lamina.hosts.render import Turn
+
+
+class TestOpenCode(HostLaws):
+    host = HOST
+    branch = ""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        return tmp_path / "opencode.db" / "ses_main"
+
+    def write(self, path: Path, turns: list[Turn] | None = None) -> Path:
+        return write_opencode(path, TURNS if turns is None else turns, cwd=CWD, started=STARTED)
+
+    def test_no_file_is_left_beside_the_database(self, path: Path) -> None:
+        self.events(self.write(path))
+        assert [each.name for each in path.parent.parent.iterdir()] == ["opencode.db"]
+
+    def test_growing_turn_by_turn(self, path: Path) -> None:
+        whole = self.events(self.write(path))
+        found: list[Event] = []
+        position = None
+        for count in range(len(TURNS) + 1):
+            transcript = self.host.read(self.write(path, TURNS[:count]), position)
+            found += [item for item in transcript if isinstance(item, Event)]
+            position = transcript.position
+        assert [(each.kind, each.text) for each in found] == [(each.kind, each.text) for each in whole]
+
+    def test_what_stood_there_before_is_gone(self, path: Path) -> None:
+        """A message was deleted between two passes: reading begins anew."""
+        transcript = self.host.read(self.write(path))
+        whole = list(transcript)
+        with closing(sqlite3.connect(path.parent)) as link, link:
+            first = link.execute("SELECT min(id) FROM message").fetchone()[0]
+            link.execute("DELETE FROM part WHERE message_id = ?", (first,))
+            link.execute("DELETE FROM message WHERE id = ?", (first,))
+        assert len(list(self.host.read(path, transcript.position))) == len(whole) - 1
+
+    def test_what_was_taken_back_is_not_read(self, path: Path) -> None:
+        whole = self.events(self.write(path))
+        with closing(sqlite3.connect(path.parent)) as link, link:
+            last = link.execute("SELECT message_id FROM part WHERE data LIKE '%backoff%'").fetchone()[0]
+            link.execute("UPDATE session SET revert = ?", (json.dumps({"messageID": last}),))
+        left = self.events(path)
+        assert 0 < len(left) < len(whole)
+        assert not any("backoff" in event.text for event in left)
+
+    def test_a_locked_database_holds_nobody_up_and_a_damaged_one_is_told(self, path: Path) -> None:
+        whole = self.events(self.write(path))
+        began = time.monotonic()
+        with closing(sqlite3.connect(path.parent, isolation_level=None)) as link:
+            link.execute("PRAGMA locking_mode = EXCLUSIVE")
+            link.execute("BEGIN EXCLUSIVE")
+            assert self.events(path) == whole
+            link.execute("UPDATE session SET title = 'x'")
+            with suppress(LaminaError):
+                assert self.events(path) == whole
+        assert time.monotonic() - began < 5
+        data = bytearray(path.parent.read_bytes())
+        data[1024:] = b"\xff" * (len(data) - 1024)
+        path.parent.write_bytes(bytes(data))
+        with pytest.raises(LaminaError, match=re.escape(str(path.parent))):
+            list(self.host.read(path))
+
 
 _TABLES = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
                       time_created INTEGER, time_updated INTEGER);
-CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT, time_updated INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT, time_created INTEGER, time_updated INTEGER);
 CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT, time_updated INTEGER);
 """
 _AT = 1_772_442_000_000
@@ -37,7 +105,10 @@ def database(path: Path) -> sqlite3.Connection:
 def add(link: sqlite3.Connection, number: int, role: str, *parts: dict[str, Any], **more: Any) -> None:
     name = f"msg_{number:03d}"
     data = {"role": role, "time": {"created": _AT + number, "completed": more.pop("done", None)}, **more}
-    link.execute("INSERT INTO message VALUES (?, 'ses_a', ?, ?)", (name, json.dumps(data), _AT + number))
+    link.execute(
+        "INSERT INTO message VALUES (?, 'ses_a', ?, ?, ?)",
+        (name, json.dumps(data), _AT + number, _AT + number),
+    )
     for at, part in enumerate(parts):
         row = (f"prt_{number:03d}_{at}", name, json.dumps(part), _AT + number)
         link.execute("INSERT INTO part VALUES (?, ?, 'ses_a', ?, ?)", row)

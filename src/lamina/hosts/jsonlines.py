@@ -159,8 +159,8 @@ def parse_line(raw: bytes) -> tuple[list[Json], str]:
         found, reason = ([value], "") if plain else _parse_odd(text)
     except (ValueError, RecursionError):
         found, reason = _parse_odd(text)
-    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and any(map(_is_too_deep, found)):
-        found = [data for data in found if not _is_too_deep(data)]
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and any(map(is_too_deep, found)):
+        found = [data for data in found if not is_too_deep(data)]
         reason = f"nested deeper than {MAX_DEPTH} levels"
     if b"\\u" in raw and (b"\\ud" in raw or b"\\uD" in raw or b"\\u0000" in raw):
         found = [cleaned(data) for data in found]
@@ -185,7 +185,8 @@ def _parse_odd(text: str) -> tuple[list[Json], str]:
     return found, ""
 
 
-def _is_too_deep(value: Any) -> bool:
+def is_too_deep(value: Any) -> bool:
+    """Tell whether a value nests deeper than any host does."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [

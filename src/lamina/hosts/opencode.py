@@ -108,7 +108,8 @@ class OpenCodeTranscript:
     def __iter__(self) -> Iterator[Event | Damage]:
         seq, behind = self.position.line, _last(self.position)
         for message in db.messages(self._path.parent, self._path.name):
-            if behind and message.id <= behind:
+            if behind:
+                behind = "" if message.id == behind else behind
                 continue
             if not message.over:
                 return
@@ -119,15 +120,16 @@ class OpenCodeTranscript:
 
     def _is_there(self, position: Position) -> bool:
         """Tell whether what was read still is what stands before the position."""
-        last, count, found = _last(position), 0, False
+        last, count = _last(position), 0
         for message in db.messages(self._path.parent, self._path.name):
-            if message.id <= last:
-                count += len(message.parts)
-                found = found or message.id == last
-        return found and count == position.line
+            count += len(message.parts)
+            if message.id == last:
+                return count == position.line
+        return False
 
     def _events(self, message: db.Message, part: dict[str, Any], seq: int, key: str) -> Iterator[Event]:
-        time = dict_of(part.get("time")).get("start") or dict_of(message.data.get("time")).get("created")
+        own = dict_of(part.get("time")) or dict_of(dict_of(part.get("state")).get("time"))
+        time = own.get("start") or dict_of(message.data.get("time")).get("created")
         place = Place(seq, moment(time), key, self.session.subagent)
         match part.get("type"):
             case "text" if (text := text_of(part.get("text"))).strip():
@@ -138,16 +140,20 @@ class OpenCodeTranscript:
     def _words(
         self, message: dict[str, Any], part: dict[str, Any], text: str, place: Place
     ) -> Iterator[Event]:
-        own = without_reminders(text).strip()
+        own = without_reminders(text if message.get("role") == "assistant" else unquoted(text)).strip()
         if message.get("role") == "assistant":
             if message.get("summary") is True or message.get("mode") == "compaction":
                 yield place.said(Kind.COMPACTION, Author.HOST, text)
             elif own:
                 yield place.said(Kind.ASSISTANT, Author.MODEL, own)
-        elif part.get("synthetic") or part.get("ignored") or self.session.subagent or not own:
-            yield place.injected(text)
+        elif (
+            message.get("role") == "user"
+            and own
+            and not (part.get("synthetic") or part.get("ignored") or self.session.subagent)
+        ):
+            yield place.said(Kind.USER, Author.PERSON, own)
         else:
-            yield place.said(Kind.USER, Author.PERSON, unquoted(own))
+            yield place.injected(text)
 
     def _tool(self, part: dict[str, Any], place: Place) -> Iterator[Event]:
         state, tool = dict_of(part.get("state")), text_of(part.get("tool"))

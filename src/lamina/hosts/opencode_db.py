@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from lamina.errors import NoSuchFile, UnreadableFile
 from lamina.hosts.base import check_readable
-from lamina.hosts.reading import dict_of
+from lamina.hosts.jsonlines import cleaned, is_too_deep
+from lamina.hosts.reading import dict_of, text_of
 
 _MAGIC = b"SQLite format 3\0"
 _WAIT_S = 1.0
@@ -111,11 +112,15 @@ def head(path: Path, session: str) -> dict[str, Any]:
 def messages(path: Path, session: str) -> Iterator[Message]:
     """Yield a session's messages, oldest first, all as they stood at one moment.
 
-    A prompt is over with its first part, an answer when it says so or another answer follows.
+    A prompt is over with its first part, an answer when it says so or another answer follows. What the person
+    took back, with all behind it, is left out.
     """
     with opened(path) as link:
-        rows = link.execute("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (session,))
-        heads = [(row[0], _object(row[1])) for row in rows]
+        asked = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+        heads = [(row[0], _object(row[1])) for row in link.execute(asked, (session,))]
+        names = [name for name, _ in heads]
+        if (back := _taken_back(link, session)) in names:
+            heads = heads[: names.index(back)]
         answers = [number for number, (_, data) in enumerate(heads) if data.get("role") == "assistant"]
         newest = answers[-1] if answers else -1
         for number, (name, data) in enumerate(heads):
@@ -126,8 +131,19 @@ def messages(path: Path, session: str) -> Iterator[Message]:
             yield Message(name, data, parts, over)
 
 
+def _taken_back(link: sqlite3.Connection, session: str) -> str:
+    """Return the message from which on a session was taken back, "" for none."""
+    columns = {row[1] for row in link.execute("PRAGMA table_info(session)")}
+    if "revert" not in columns:
+        return ""
+    row = link.execute("SELECT revert FROM session WHERE id = ?", (session,)).fetchone()
+    return text_of(_object(row[0]).get("messageID")) if row else ""
+
+
 def _object(text: Any) -> dict[str, Any]:
+    """Read a value; what is damaged, or deeper than any host writes, says nothing."""
     try:
-        return dict_of(json.loads(text))
+        value = json.loads(text)
     except (ValueError, TypeError, RecursionError):
         return {}
+    return {} if is_too_deep(value) else dict_of(cleaned(value))
