@@ -217,6 +217,14 @@ def test_a_session_of_laminas_own_and_a_switched_off_one_do_nothing(machine: Mac
     assert machine.processes() == []
 
 
+@pytest.mark.parametrize("said", ["", " ", "on", "true", "1"])
+def test_a_switch_that_is_empty_or_on_switches_nothing_off(machine: Machine, said: str) -> None:
+    with busy(machine):
+        machine.hook("Stop", machine.payload(), env={"LAMINA_CAPTURE": said, "LAMINA_OFF": ""})
+    assert len(machine.spooled()) == 1
+    assert not (machine.state / "off").exists()
+
+
 def test_five_hundred_calls_of_twenty_sessions_at_once(machine: Machine) -> None:
     """No lost line and none twice, one worker at a time, no process left."""
     calls = [

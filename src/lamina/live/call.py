@@ -113,9 +113,8 @@ class Call:
     @property
     def is_off(self) -> bool:
         """Whether the person switched capture off for the process that this session runs in."""
-        return is_on(self.env, "LAMINA_OFF") or (
-            "LAMINA_CAPTURE" in self.env and not is_on(self.env, "LAMINA_CAPTURE")
-        )
+        said = self.env.get("LAMINA_CAPTURE", "").strip()
+        return is_on(self.env, "LAMINA_OFF") or (said != "" and not is_on(self.env, "LAMINA_CAPTURE"))
 
     def silence(self) -> None:
         """Note that this session is never to be captured, whoever comes upon its transcript later."""

@@ -79,7 +79,7 @@ class Worker:
         self._try("scan", self._scan)
         self._try("consolidate", self._consolidate)
         self._try("tick", self._tick)
-        self._try("cards", lambda: bool(cards.renew(self.root, self.env)) or True)
+        self._try("cards", self._renew_cards)
         self._try("hooked", self._forget_old)
         self._try("program", self._renew_program)
         return taken
@@ -220,6 +220,11 @@ class Worker:
     def _tick(self) -> bool:
         with self._open() as memory:
             memory.tick()
+        return True
+
+    def _renew_cards(self) -> bool:
+        """Make the cards ready for the next sessions."""
+        cards.renew(self.root, self.env)
         return True
 
     def _forget_old(self) -> bool:
