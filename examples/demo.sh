@@ -67,7 +67,7 @@ say "7. The card: what the next session in harbor should know, within a budget" 
 run lamina card --budget 2500
 
 say "8. Now yours" \
-    "lamina import             reads the sessions of Claude Code and Codex into ~/.lamina" \
+    "lamina import             reads the sessions of your agents into ~/.lamina" \
     "lamina search WORDS       finds things in them" \
     "lamina --help             lists the rest; docs/getting-started/first-hour.md takes you along" \
     "This demo's store is deleted now. Nothing else was touched."

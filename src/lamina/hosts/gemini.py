@@ -105,7 +105,7 @@ def _advice(where: Where) -> Iterator[str]:
     """Name what only the person may decide: Gemini asks before it calls a tool of a server."""
     yield (
         "Gemini CLI asks before it calls a memory tool; runs without a person leave the tools out unless "
-        'they may use them ("trust": true in mcpServers.lamina, or --approval-mode yolo).'
+        'they may use them ("trust": true in mcpServers.lamina).'
     )
     if where.project is not None:
         yield "Gemini CLI reads a project's settings only in a folder that it trusts."

@@ -95,7 +95,7 @@ class Qwen(Files):
             ),
             Say(
                 "Qwen Code asks before it calls a memory tool; runs without a person leave the tools out "
-                'unless they may use them ("trust": true in mcpServers.lamina, or --approval-mode yolo).'
+                'unless they may use them ("trust": true in mcpServers.lamina).'
             ),
         ]
 

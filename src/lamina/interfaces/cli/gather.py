@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 BAR = 20
 FEW = 20  # sessions that a model reads without a person being asked
-HOSTS = "claude-code or codex"
+HOSTS = "claude-code, codex, gemini, qwen, opencode, copilot or dsh"
 NONE_LEFT = (
-    "no sessions found: Claude Code leaves them below ~/.claude/projects, Codex below ~/.codex/sessions\n"
+    "no sessions found where Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode, Copilot CLI and DSH leave "
+    "them\n"
     "next: `lamina import PATH` reads transcripts that lie elsewhere"
 )
-NONE_THERE = "no transcript of Claude Code or Codex was found there"
+NONE_THERE = "no transcript of an agent was found there"
 
 
 def run(name: str, arguments: list[str], out: Output) -> int:
