@@ -11,7 +11,8 @@ LaminaError                 exit 1, "failed"
 │   ├── ForgottenContent
 │   ├── ReadOnlyStore
 │   ├── ChangedMeanwhile
-│   └── CapReached
+│   ├── CapReached
+│   └── Undecided
 ├── NoStore                 exit 1
 ├── NoEntry
 ├── NoSuchFile
@@ -196,3 +197,13 @@ class NoModelAnswered(LaminaError):
     def __init__(self, message: str, hint: str = "", *, replied: bool = False) -> None:
         super().__init__(message, hint)
         self.replied = replied
+
+
+class Undecided(Refused):
+    """A person must choose first; `choices` are the ways to go on, as one would type them."""
+
+    kind = "undecided"
+
+    def __init__(self, message: str, hint: str = "", *, choices: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.choices = choices

@@ -19,7 +19,7 @@ def knowledge_text(bullet: str) -> str:
     """
     text = _without_mark(bullet)
     for word in _TAILS:
-        text = _without_tail(text, word)
+        text = without_tail(text, word)
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -46,8 +46,10 @@ def _without_mark(text: str) -> str:
     return text
 
 
-def _without_tail(text: str, word: str) -> str:
-    r"""Cut ``(?:^|\s+)WORD\s*`[^`]+`(?:(?:\s*,\s*|\s+)`[^`]+`)*\s*\.?\s*$`` off the end.
+def without_tail(text: str, word: str) -> str:
+    r"""Return a bullet's text without the provenance that stands behind `word` at its end.
+
+    Cuts ``(?:^|\s+)WORD\s*`[^`]+`(?:(?:\s*,\s*|\s+)`[^`]+`)*\s*\.?\s*$`` off the end.
 
     Read from the end: backticks pair up from there in one way only, so the first gap between two references
     that is no separator must hold the word.

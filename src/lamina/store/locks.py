@@ -53,6 +53,45 @@ def lock(path: Path, *, timeout_s: float = 30.0, shared: bool = False) -> Iterat
         os.close(held.handle)
 
 
+@contextmanager
+def folder_lock(path: Path, *, timeout_s: float = 30.0) -> Iterator[None]:
+    """Hold a folder itself, so that no file of ours has to lie in it.
+
+    A disk or a system that can't lock folders gets a lock in the temporary folder. Raises Busy naming the
+    folder, NoSuchFile where there is none.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        raise errors.NoSuchFile(f"{path}: no such folder") from None
+    except OSError:
+        handle = -1  # some systems open no folder
+    deadline = time.monotonic() + timeout_s
+    wait = _FIRST_WAIT_S
+    try:
+        while handle >= 0:
+            try:
+                _take(handle, shared=False)
+            except OSError as problem:
+                if problem.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                    break
+                if time.monotonic() >= deadline:
+                    raise errors.Busy(
+                        f"{path}: another command works in this folder",
+                        "wait until it is done and run the command again",
+                    ) from None
+                time.sleep(wait)
+                wait = min(wait * 2, _WAIT_AT_GATE_S)
+            else:
+                yield
+                return
+        with lock(_elsewhere(path), timeout_s=timeout_s):
+            yield
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
 def is_held(path: Path) -> bool:
     """Tell whether somebody holds the lock right now."""
     if not files.is_there(path):
