@@ -68,8 +68,8 @@ class Dailies:
 def resolve(root: Path, *, given: str | os.PathLike[str] | None = None, setting: str = "") -> MemoryFolder:
     """Find a project's memory folder; nothing is made.
 
-    `given` is what the person said and may lie anywhere; `setting` is the project's own `memory_path`. Else a
-    line `Memory path:` in AGENTS.md or CLAUDE.md at the root, or in a file that they point to, else `memory/`.
+    `given` is what the person said and may lie anywhere; `setting` is the `memory_path` of the project. Else
+    a line `Memory path:` in AGENTS.md or CLAUDE.md at the root, or in a file that they name, else `memory/`.
     Raises Undecided where two of them name different folders or one leads out of the project (judged by real
     paths), NoSuchFile without a root.
     """
