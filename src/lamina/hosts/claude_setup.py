@@ -15,8 +15,7 @@ from typing import Any
 
 from lamina.hosts.dialect import Dialect
 from lamina.hosts.setup import SERVER, Edit, JsonItem, JsonMember, OwnFile, Where, hook_items, writing_tools
-from lamina.hosts.skill import NAME as SKILL
-from lamina.hosts.skill import skill
+from lamina.hosts.skill import skill_files
 
 NAME = "claude-code"
 MODES = ("plugin", "settings")
@@ -85,14 +84,14 @@ def _server(where: Where) -> dict[str, Any]:
 
 
 def _settings(where: Where) -> list[Edit]:
-    """Write hooks, server and skill where a person would put them."""
+    """Write hooks, server and skills where a person would put them."""
     base = folder(where.home, where.env)
     skills = base if where.project is None else where.project / ".claude"
     servers: list[Edit] = [_server_member(where)]
     return [
         *hook_items(where, NAME, _settings_file(where), _events(where), timeout=_TIMEOUT_S),
         *servers,
-        OwnFile(skills / "skills" / SKILL / "SKILL.md", skill(where)),
+        *skill_files(where, skills / "skills"),
     ]
 
 
@@ -115,7 +114,7 @@ def _plugin(where: Where) -> list[Edit]:
         OwnFile(plugin / ".claude-plugin" / "plugin.json", _json(_manifest())),
         OwnFile(plugin / "hooks" / "hooks.json", _json(_hooks(where))),
         OwnFile(plugin / ".mcp.json", _json({"mcpServers": {SERVER: _server(where)}})),
-        OwnFile(plugin / "skills" / "memory" / "SKILL.md", skill(where, "memory")),
+        *skill_files(where, plugin / "skills", prefix=""),
         JsonMember(settings, ("extraKnownMarketplaces", PLUGIN), source),
         JsonMember(settings, ("enabledPlugins", f"{PLUGIN}@{PLUGIN}"), True),
     ]

@@ -1,4 +1,4 @@
-"""What Lamina changes in Codex: hooks.json, the MCP server in config.toml, a skill.
+"""What Lamina changes in Codex: hooks.json, the MCP server in config.toml, skills.
 
 Seen on Codex 0.171: hooks do not run before the person has trusted them; a hook at the end of a session
 gets 3 seconds at most; tool calls and prompts inside a subagent have `agent_id` in their payload.
@@ -11,9 +11,8 @@ from pathlib import Path
 from shutil import which
 
 from lamina.hosts.dialect import Dialect
-from lamina.hosts.setup import SERVER, Edit, OwnFile, Say, TomlTable, Where, hook_items, writing_tools
-from lamina.hosts.skill import NAME as SKILL
-from lamina.hosts.skill import skill
+from lamina.hosts.setup import SERVER, Edit, Say, TomlTable, Where, hook_items, writing_tools
+from lamina.hosts.skill import skill_files
 
 NAME = "codex"
 _TIMEOUT_S, _END_S = 10, 3
@@ -56,7 +55,7 @@ def setup(where: Where) -> list[Edit]:
     return [
         *_hooks(where, base / "hooks.json"),
         TomlTable(base / "config.toml", ("mcp_servers", SERVER), server),
-        OwnFile(_skills(where) / SKILL / "SKILL.md", skill(where)),
+        *skill_files(where, _skills(where)),
         Say(TRUST),
     ]
 

@@ -90,12 +90,11 @@ class Copilot(Files):
         return _root(home, env).is_dir() or shutil.which("copilot", path=env.get("PATH", "")) is not None
 
     def setup(self, where: Where) -> list[Edit]:
-        """Say what an install changes: a file of hooks, the MCP server and a skill.
+        """Say what an install changes: a file of hooks, the MCP server and skills.
 
-        The skill stands for the server's instructions, which Copilot does not show to its model.
+        The skill of memory stands for the server's instructions, which Copilot does not show to its model.
         """
-        from lamina.hosts.skill import NAME as SKILL
-        from lamina.hosts.skill import skill
+        from lamina.hosts.skill import skill_files
 
         if where.project is None:
             base = _root(where.home, where.env)
@@ -106,7 +105,7 @@ class Copilot(Files):
         program: Json = {"command": str(where.program), "args": ["mcp"], "tools": ["*"]}
         return [
             OwnFile(base / "hooks" / "lamina.json", _hooks_file(where)),
-            OwnFile(base / "skills" / SKILL / "SKILL.md", skill(where)),
+            *skill_files(where, base / "skills"),
             JsonMember(servers, ("mcpServers", SERVER), {"type": "local", **program}),
             *map(Say, _advice(where)),
         ]

@@ -39,7 +39,7 @@ class OpenCode:
         return opencode_setup.present(home, env)
 
     def setup(self, where: Where) -> list[Edit]:
-        """Say what an install changes: a plugin file, the MCP server, a skill."""
+        """Say what an install changes: a plugin file, the MCP server, skills."""
         return opencode_setup.setup(where)
 
     def transcripts(self, home: Path, env: Mapping[str, str]) -> Iterator[Path]:

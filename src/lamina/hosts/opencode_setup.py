@@ -1,4 +1,4 @@
-"""What Lamina changes in OpenCode: a plugin file, the MCP server, a skill.
+"""What Lamina changes in OpenCode: a plugin file, the MCP server, skills.
 
 OpenCode has no hooks by command; a plugin of plain JavaScript calls Lamina's hook command with payloads of
 its own. Seen on OpenCode 1.18: the card goes into the system prompt of each request, so it outlives a
@@ -16,8 +16,7 @@ from shutil import which
 
 from lamina.hosts.dialect import WRITING, Dialect
 from lamina.hosts.setup import SERVER, Edit, JsonMember, OwnFile, Where
-from lamina.hosts.skill import NAME as SKILL
-from lamina.hosts.skill import skill
+from lamina.hosts.skill import skill_files
 
 DIALECT = Dialect(
     events={"start": "start", "prompt": "prompt", "tool": "tool", "turn": "turn", "compact": "compact"},
@@ -49,7 +48,7 @@ def setup(where: Where) -> list[Edit]:
     server = {"type": "local", "command": [str(where.program), "mcp"], "enabled": True}
     return [
         OwnFile(base / "plugin" / "lamina.js", plugin(where)),
-        OwnFile(base / "skill" / SKILL / "SKILL.md", skill(where)),
+        *skill_files(where, base / "skill"),
         JsonMember(_settings_file(settings), ("mcp", SERVER), server),
     ]
 
