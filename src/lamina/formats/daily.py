@@ -194,7 +194,7 @@ def _bullets(lines: Sequence[str]) -> Iterator[Bullet]:
     for number, line in enumerate(lines):
         label = None if number in inside or not line.startswith(("**", "###")) else _LABEL.match(line[:_LINE])
         found = _BULLET.match(line) if number not in inside else None
-        if label or found or is_blank(line) or line.startswith("#"):
+        if label or found or is_blank(line) or line.startswith(("#", "<!--")):
             if said:
                 yield _made(part, said)
             said = ""
@@ -203,7 +203,7 @@ def _bullets(lines: Sequence[str]) -> Iterator[Bullet]:
             said = label[3] + line[_LINE:] if part in _KINDS else ""
         elif found:
             said = found[1]
-        elif said:
+        elif said and not line.startswith(("#", "<!--")):
             said += f" {line}"
     if said:
         yield _made(part, said)

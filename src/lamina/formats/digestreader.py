@@ -91,7 +91,7 @@ class _Reader:
         title_at = next((n for n in range(body, top) if self._lines[n].startswith("# ")), None)
         title = self._lines[title_at][2:].strip() if title_at is not None else ""
         preamble, refined = self._refined(title_at + 1 if title_at is not None else body, top)
-        ends = [first for first, _, _ in starts[1:]] + [len(self._lines)]
+        ends = [*(first for first, _, _ in starts), len(self._lines)][1:]
         sections = tuple(
             self._section(first, heading, last, named)
             for (first, heading, named), last in zip(starts, ends, strict=True)

@@ -78,7 +78,13 @@ nothing is a correct result.
 4. Store each with one call: `memory_decision` for choices, `memory_remember` with layer `learnings` for lessons and
    preferences, `procedural` for how-to, `semantic` for facts. One thing a call, whole sentences, with the why; scope
    `global` only for what holds in every project of this user.
-5. Tell the user in one line what you stored, with the ids, or that there was nothing to store.\
+5. Tell the user in one line what you stored, with the ids, or that there was nothing to store.
+
+If the project keeps daily records (a folder `memory/` with files that end in `-memory.md`) and you can run commands,
+consolidate them, too: `lamina digest --plan` prints the sessions that are not in `memory/digest.md` yet and the items
+that are. Choose what is durable and give it back as JSON to `lamina digest --apply -`:
+`{"items": [{"kind": "decision|state|learning|open", "text": …, "source": …, "id"?: …}], "nothing": [sources]}`, every
+session once. What it refuses it names; then nothing was written. Exit code 3: the user must choose.\
 """
 
 REFINE = """\
@@ -95,7 +101,12 @@ you cannot show to be wrong.
 4. Stale or expired entries: check them against the code. Still true: leave them. No longer true: forget them
    with the reason. Not to be found out here: leave them.
 5. Never touch what rests on the user's own words without asking.
-6. Report: how many you looked at, what you forgot and why, what the user must decide. Nothing to do is a good result.\
+6. Report: how many you looked at, what you forgot and why, what the user must decide. Nothing to do is a good result.
+
+If the project has a digest (`memory/digest.md`) and you can run commands, shorten it, too: `lamina refine --plan` prints
+its items and what stands in the way (`gates`). Set `action` to `merge` (with `into`) or `drop` (with a `reason`) where
+the digest itself shows it, keep the rest, show the user what goes, and only after a yes run
+`lamina refine --yes --apply FILE`. A plan that loses or invents anything is refused with what is wrong.\
 """
 
 PROMPTS = (
