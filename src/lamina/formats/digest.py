@@ -259,8 +259,11 @@ def made(id: str, kind: str, bullet: str, sources: tuple[str, ...], *, sync: str
 
 
 def without_sources(bullet: str) -> str:
-    """Return a bullet without the source tail at its end."""
-    return without_tail(bullet.strip(), "Source:")
+    """Return a bullet without the source tails at its end."""
+    text = bullet.strip()
+    while (shorter := without_tail(text, "Source:").rstrip()) != text:
+        text = shorter
+    return text
 
 
 def render_section(id: str, stamp: str, sources: tuple[str, ...], items: Iterable[Item]) -> str:
