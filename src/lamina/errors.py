@@ -24,6 +24,7 @@ LaminaError                 exit 1, "failed"
 ├── GitFailed
 ├── EmbedderUnavailable
 ├── ModelFailed
+├── VerificationFailed
 └── NoModelAnswered
 
 Raise with what happened, to which thing, and a `hint` that says the next step.
@@ -207,3 +208,9 @@ class Undecided(Refused):
     def __init__(self, message: str, hint: str = "", *, choices: tuple[str, ...] = ()) -> None:
         super().__init__(message, hint)
         self.choices = choices
+
+
+class VerificationFailed(LaminaError):
+    """What was written is not what should stand there; it was taken back as far as it was ours."""
+
+    kind = "verification"

@@ -1,7 +1,7 @@
 """The semantic core as the stages of the project's memory see it: facts go in, outcomes come out.
 
-A core never raises for a failure of its own: whatever goes wrong with one fact is that fact's outcome, so that
-a digest stands whatever becomes of the core.
+A core never raises for a failure of its own: whatever goes wrong with one fact is that fact's outcome, so a
+digest stands whatever becomes of the core.
 """
 
 from __future__ import annotations
@@ -63,20 +63,6 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-class Core(Protocol):
-    """A semantic core. `name` is `builtin` or `env:NAME`."""
-
-    @property
-    def name(self) -> str:
-        """How it is called in settings and reports."""
-
-    def ingest(self, facts: Sequence[Fact]) -> list[Outcome]:
-        """Store facts as candidates, each known one only once; one outcome a fact, in their order."""
-
-    def refine(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Do operations, all or none of them; one outcome each, in their order."""
-
-
 class Record(NamedTuple):
     """A fact with its standing, as a digest tells it."""
 
@@ -84,12 +70,22 @@ class Record(NamedTuple):
     approved: bool
 
 
-class Rebuildable(Protocol):
-    """A core whose records can be made anew from the digest."""
+class Core(Protocol):
+    """A semantic core. `name` is `builtin` or `env:NAME`."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in settings and reports."""
 
     @property
     def broken(self) -> str:
-        """Why its records can't be read: `missing`, `damaged`, or "" while they can."""
+        """Why its records can't be read: `missing`, `damaged`, or "" while they can, or nobody can tell."""
+
+    def ingest(self, facts: Sequence[Fact]) -> list[Outcome]:
+        """Store facts as candidates, each known one only once; one outcome a fact, in their order."""
+
+    def refine(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Do operations, all or none of them; one outcome each, in their order."""
 
     def rebuild(self, records: Sequence[Record]) -> list[Outcome]:
-        """Make its records anew; a damaged file is kept under another name."""
+        """Make its records anew, where that can be done; a damaged file is kept under another name."""

@@ -1,0 +1,122 @@
+"""Checks what was written, on the bytes on disk, before success is reported (the seed's section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from lamina import errors
+from lamina.formats.dates import parse_time
+from lamina.formats.digest import REFINE, STATE, SYNC, Digest
+from lamina.formats.digestreader import parse_digest
+from lamina.formats.structure import split_lines
+from lamina.pipeline.digest.section import Composed
+from lamina.pipeline.digest.sync import Sync
+from lamina.pipeline.digest.view import View
+from lamina.store import files, memoryfolder
+from lamina.store.memoryfolder import Dailies, MemoryFolder
+
+Check = tuple[str, bool]
+
+
+def require(checks: Iterator[Check], folder: MemoryFolder, *, ours: str, old: str | None) -> None:
+    """Raise VerificationFailed naming the first check that fails, after the old digest was put back.
+
+    It is put back only over our own bytes: what somebody else wrote meanwhile stays.
+    """
+    failed = next((name for name, held in checks if not held), None)
+    if failed is None:
+        return
+    back = "the digest is as it was before"
+    try:
+        if old is None:
+            files.remove(folder.digest, expected=files.fingerprint(ours))
+        else:
+            memoryfolder.replace(folder.digest, old, old=ours)
+    except errors.LaminaError as problem:
+        back = f"the digest could not be put back: {problem.message}"
+    raise errors.VerificationFailed(
+        f"{folder.digest}: what was written does not hold: {failed}", f"{back}; run the command again"
+    )
+
+
+def appended_checks(view: View, section: Composed, sync: Sync, text: str, last_run: str) -> Iterator[Check]:
+    """Yield the checks of a run that appended a section; `text` is what we wrote."""
+    on_disk = _on_disk(view.folder)
+    yield "the digest exists with the bytes that were written", on_disk == text
+    digest = parse_digest(on_disk or "")
+    yield from header_checks(digest, sync, last_run)
+    yield (
+        "the state marker names the newest day that was considered",
+        (digest.processed is not None and digest.processed >= section.last),
+    )
+    before = len(view.digest.sections) if view.digest else 0
+    yield "there is one section more", len(digest.sections) == before + 1
+    last = digest.sections[-1] if digest.sections else None
+    yield "the new section is the last one", last is not None and last.id == section.id
+    yield "the section names its sources", last is not None and last.sources == section.sources
+    said = {(item.id, item.hash) for item in last.items} if last else set()
+    yield (
+        "every item stands in it with id, hash and source",
+        last is not None
+        and (
+            said == {(item.id, item.hash) for item in section.items}
+            and all(item.hash == item.content and item.sources for item in last.items)
+        ),
+    )
+    yield "the older sections are unchanged", _body(text).startswith(_body(view.old or "").rstrip("\r\n"))
+    yield from daily_checks(view.folder, view.dailies)
+
+
+def retried_checks(view: View, sync: Sync, text: str, last_run: str) -> Iterator[Check]:
+    """Yield the checks of a run that only asked the core again."""
+    on_disk = _on_disk(view.folder)
+    yield "the digest exists with the bytes that were written", on_disk == text
+    yield from header_checks(parse_digest(on_disk or ""), sync, last_run)
+    yield "nothing but the header changed", _body(text) == _body(view.old or "")
+    yield from daily_checks(view.folder, view.dailies)
+
+
+def header_checks(digest: Digest, sync: Sync, last_run: str) -> Iterator[Check]:
+    """Yield the checks of the first lines."""
+    first = digest.places.get(STATE) == 0 and digest.fatal is None
+    yield "the state marker is first", first and digest.state is not None
+    yield (
+        "the state marker tells of this run",
+        (digest.state is not None and parse_time(digest.state.get("last-run")) == parse_time(last_run)),
+    )
+    yield (
+        "the sync marker tells how the core stands",
+        (digest.status, digest.pending)
+        == (
+            sync.status,
+            sync.pending,
+        ),
+    )
+
+
+def daily_checks(folder: MemoryFolder, dailies: Dailies) -> Iterator[Check]:
+    """Yield that each daily file still begins with the bytes that were read; it may have grown."""
+    for name, data in dailies.data.items():
+        try:
+            held = files.read_bytes(folder.path / name).startswith(data)
+        except errors.LaminaError:
+            held = False
+        yield f"{name} is as it was", held
+
+
+def _on_disk(folder: MemoryFolder) -> str | None:
+    try:
+        return memoryfolder.read(folder.digest)
+    except errors.LaminaError:
+        return None
+
+
+def _body(text: str) -> str:
+    """Return a digest without its header's markers."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    places = parse_digest(text).places
+    gone = {places[name] for name in (STATE, REFINE, SYNC) if name in places}
+    return "".join(line for number, line in enumerate(lines) if number not in gone)
+
+
+Verify = Callable[[], Iterator[Check]]
