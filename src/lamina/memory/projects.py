@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina import errors
-from lamina.store import memoryfolder
+from lamina.store import files, memoryfolder, projects
 
 if TYPE_CHECKING:
     from lamina.memory.opened import Opened
@@ -29,6 +29,23 @@ def folder_of(
     found = opened.workspace_of(root).project
     says = found.allowed if found is not None and _same(found.folder, root) else {}
     return memoryfolder.resolve(root, given=given, setting=str(says.get("memory_path") or ""))
+
+
+def remember(opened: Opened, folder: MemoryFolder) -> None:
+    """Note on this machine that the project's digest was written here, as it is now, where there is a store.
+
+    Nothing of the project's memory depends on it, so a store that can't be written stops nothing.
+    """
+    if not opened.exists:
+        return
+    site = opened.workspace_of(folder.root)
+    try:
+        sha256 = files.fingerprint(files.read_bytes(folder.digest))
+        projects.remember(
+            opened.root, folder.digest, key=site.scope.key or "", project=folder.root, sha256=sha256
+        )
+    except errors.LaminaError:
+        return
 
 
 def _same(one: Path, other: Path) -> bool:

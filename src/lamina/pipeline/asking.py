@@ -19,7 +19,7 @@ from lamina.store import log, meter, standing
 from lamina.store.layout import Layout
 from lamina.store.meter import Caps, Use
 
-PURPOSES = ("summarise", "consolidate", "refresh", "rerank", "judge")
+PURPOSES = ("summarise", "consolidate", "refresh", "digest", "refine", "rerank", "judge")
 """What calls are counted by."""
 
 _MAX_REASON = 200

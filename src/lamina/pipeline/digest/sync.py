@@ -61,8 +61,8 @@ def settle(
 ) -> Sync:
     """Send what waits as candidates; the digest is the file as it stands, with `new` in it and in its header.
 
-    A wording that a newer one took the place of is not sent any more. `reason` tells why there is no core. `before` is the digest without them: an item that said something else
-    there leaves that wording behind.
+    A wording that a newer one took the place of is not sent any more. `reason` tells why there is no core.
+    `before` is the digest without `new`: an item that said something else there leaves that wording behind.
     """
     waiting, kept = _waiting(digest), _kept(digest)
     replaced = frozenset(_replaced(new, before))
