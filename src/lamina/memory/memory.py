@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamina import errors
-from lamina.memory.upkeep import Upkeep
+from lamina.memory.stages import Stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lamina.pipeline.remember import Outcome
 
 
-class Memory(Upkeep):
+class Memory(Stages):
     """A store, the workspace it is used from, and everything that can be done with the two.
 
     Reading creates nothing; the first write makes the store. All days are UTC days, all files in

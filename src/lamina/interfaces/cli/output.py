@@ -96,13 +96,16 @@ class Output:
         for note in self._waiting:
             if note.startswith(WARNING) and note.removeprefix(WARNING).split(":")[0] not in problem.message:
                 self.note(note)
+        choices = getattr(problem, "choices", ())
         if self.json:
             error = {"kind": problem.kind, "message": problem.message, "hint": problem.hint}
-            self.line({"error": error})
+            self.line({"error": error | ({"choices": list(choices)} if choices else {})})
             return
         self.note(f"lamina: {problem.message}")
         if problem.hint:
             self.note(f"  {problem.hint}")
+        for choice in choices:
+            self.note(f"  - {choice}")
 
     def style(self, text: str, name: str) -> str:
         """Return `text` in a style on a colour terminal, else as it is."""
