@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from lamina.formats.daily import parse_daily
 from lamina.formats.dates import render_time
 from lamina.formats.decision import parse_decision, render_decision
+from lamina.formats.digest import setting_header
+from lamina.formats.digestreader import parse_digest
 from lamina.formats.entry import parse_topic, render_topic
 from lamina.formats.hashing import content_hash
 from lamina.formats.marker import parse_marker
@@ -93,7 +96,34 @@ def reply(text: str) -> object:
     }
 
 
-READERS = {each.__name__: each for each in (topic, decision, state, working, note, marker, reply)}
+def daily(text: str) -> object:
+    read = parse_daily(text)
+    assert not read.problems
+    return {
+        "title": read.title,
+        "sessions": [
+            {"id": part.id, "topic": part.topic, "bullets": [list(bullet) for bullet in part.bullets]}
+            for part in read.parts
+        ],
+    }
+
+
+def digest(text: str) -> object:
+    read = parse_digest(text)
+    assert not read.problems
+    assert setting_header(read, state=read.state, sync=read.sync) == text
+    return {
+        "processed": str(read.processed),
+        "status": read.status,
+        "pending": list(read.pending),
+        "sections": [[each.id, list(each.sources)] for each in read.sections],
+        "items": [[i.id, i.kind, i.text, i.hash == i.content] for i in read.items],
+    }
+
+
+READERS = {
+    each.__name__: each for each in (topic, decision, state, working, note, marker, daily, digest, reply)
+}
 
 
 @pytest.mark.parametrize(
