@@ -171,6 +171,13 @@ def test_a_refined_part_has_its_paragraphs_and_items():
     ]
 
 
+def test_what_refining_kept_of_sources_is_covered_and_no_item():
+    read = parse_digest(digest() + f"\n<!-- digest:covered source={REF},{LATER} -->\n")
+    assert read.kept == (REF, LATER)
+    assert {key_of(REF), key_of(LATER)} == read.covered
+    assert read.items == ()
+
+
 def test_an_honest_line_is_no_item():
     read = parse_digest(digest(render_section(ID, STAMP, (REF,), [])))
     assert read.items == ()

@@ -43,6 +43,9 @@ HEADINGS: Final = {
 }
 STATE, REFINE, SYNC = "digest:state", "digest-refine:state", "digest:sync"
 SECTION, ITEM = "digest:section", "digest:item"
+COVERED: Final = "digest:covered"
+"""The marker that keeps, at the end of a refined part, the sources that no item names any more."""
+
 NOTHING: Final = "Nothing durable was found in these sources."
 PROVENANCE: Final = "Daily memory is the source; this file is the compact reading layer."
 REFINED: Final = "_Refined from the digest sections through "
@@ -151,9 +154,17 @@ class Digest:
         refs = [ref for item in self.items for ref in item.sources]
         refs += [ref for section in self.sections for ref in section.sources]
         # A marker that lost its bullet still tells that its source was looked at.
-        refs += [ref for placed in markers(self.text) if placed.marker and placed.marker.is_(ITEM)
-                 for ref in origins_of(placed.marker.get("source"))]  # fmt: skip
+        refs += [ref for marker in self._of(ITEM, COVERED) for ref in origins_of(marker.get("source"))]
         return frozenset(key_of(ref) for ref in refs)
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """The sources that refining kept of items and sections that are gone."""
+        return tuple(ref for marker in self._of(COVERED) for ref in origins_of(marker.get("source")))
+
+    def _of(self, *names: str) -> list[Marker]:
+        placed = (each.marker for each in markers(self.text))
+        return [marker for marker in placed if marker and any(marker.is_(name) for name in names)]
 
     @property
     def fatal(self) -> Problem | None:

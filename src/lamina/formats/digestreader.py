@@ -13,6 +13,7 @@ from typing import Final
 from lamina.formats.dates import parse_day, parse_time
 from lamina.formats.digest import (
     BOM,
+    COVERED,
     ITEM,
     LEGACY,
     NOTHING,
@@ -36,7 +37,7 @@ from lamina.formats.origin import origins_of
 from lamina.formats.structure import is_blank, split_lines
 
 _NAMES: Final = frozenset(
-    prefix + name for name in (STATE, REFINE, SYNC, SECTION, ITEM) for prefix in ("", "fde-")
+    prefix + name for name in (STATE, REFINE, SYNC, SECTION, ITEM, COVERED) for prefix in ("", "fde-")
 )
 _NAMED: Final = re.compile(r"<!--\s*([A-Za-z-]+:[A-Za-z-]+)")
 _HEADING: Final = re.compile(r"## Digest\b[ \t]*(.*)")
