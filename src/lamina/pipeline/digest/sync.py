@@ -10,6 +10,7 @@ from lamina.pipeline.semantic import BUILTIN, Core, Fact, Outcome, Record, Super
 
 UNAVAILABLE, PENDING, SYNCED = "unavailable", "pending", "synced"
 MISMATCH = "hash_mismatch"
+UNANSWERED = "malformed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +70,16 @@ def settle(
     if core is None:
         pending = tuple(found for found in digest.pending if found not in replaced)
         return Sync(UNAVAILABLE, pending, (f"semantic synchronisation was not available: {reason}",))
-    rebuilt = _rebuilt(core, digest, before)
     by_hash = with_hash(digest)
     gone = tuple(found for found in waiting if found not in by_hash)
     asked = [by_hash[found] for found in waiting if found in by_hash]
     wanted = [item for item in asked if digest.current[item.id] is item]
     wanted += [item for item in new if item.hash not in waiting]
-    outcomes = rebuilt if rebuilt is not None else sent(core, wanted)
+    again = records(digest) if _is_lost(core, before) else ()
+    outcomes = sent(core, wanted, again=again)
     failed = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
-    if core.name == BUILTIN and replaced and rebuilt is None:
-        retire(core, before, new, failed)
+    if core.name == BUILTIN and not again:
+        retire(core, digest, frozenset(each.hash for each in outcomes if each.ok))
     pending = tuple(dict.fromkeys((*kept, *failed)))
     told = [f"{len(gone)} pending hashes belong to no item any more and were dropped"] if gone else []
     told += [f"{found[:12]}… was not taken by the semantic core: {why}" for found, why in failed.items()]
@@ -87,28 +88,44 @@ def settle(
     return Sync(PENDING if pending else SYNCED, pending, tuple(told))
 
 
-def sent(core: Core, items: Iterable[Item]) -> list[Outcome]:
-    """Ingest items; one whose text is no longer what its hash says is not sent, it failed already."""
+def sent(core: Core, items: Iterable[Item], *, again: Sequence[Record] = ()) -> list[Outcome]:
+    """Ingest items; one whose text is no longer what its hash says is not sent, it failed already.
+
+    With `again` the core's records are made anew of these, which hold the items.
+    """
     listed = list(items)
-    good = [item for item in listed if not item.edited]
     bad = [Outcome(item.hash, ok=False, error=MISMATCH) for item in listed if item.edited]
-    return [*bad, *core.ingest([fact_of(item) for item in good])] if good else bad
+    if again:
+        return [*bad, *answered([each.fact.hash for each in again], core.rebuild(again))]
+    facts = [fact_of(item) for item in listed if not item.edited]
+    return [*bad, *answered([fact.hash for fact in facts], core.ingest(facts) if facts else [])]
 
 
-def retire(core: Core, before: Digest | None, new: Sequence[Item], failed: Iterable[str]) -> None:
-    """Take the older candidate wordings of changed items out of force, once the newer ones are in."""
-    lost = frozenset(failed)
-    for item in new:
-        old = before.current.get(item.id) if before else None
-        if old is not None and old.sync != "approved" and item.hash not in lost:
-            core.refine([Supersede(old.hash or old.content, by=item.hash, reason="reworded")])
+def answered(hashes: Sequence[str], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Hold a core's outcomes against what it was sent, in order: what it leaves out or mixes up failed."""
+    told: list[Outcome] = []
+    for number, wanted in enumerate(hashes):
+        each = outcomes[number] if number < len(outcomes) else Outcome(wanted, ok=False, error=UNANSWERED)
+        mixed = each.ok and each.hash != wanted
+        told.append(Outcome(wanted, ok=False, error=MISMATCH) if mixed else each._replace(hash=wanted))
+    return told
 
 
-def _rebuilt(core: Core, digest: Digest, before: Digest | None) -> list[Outcome] | None:
-    """Make the core's records anew where they are gone, or damaged since an earlier run; else None."""
-    lost = core.broken == "missing" and before is not None and bool(before.items)
-    hurt = core.broken == "damaged" and before is not None and bool(before.pending)
-    return core.rebuild(records(digest)) if lost or hurt else None
+def retire(core: Core, digest: Digest, stored: frozenset[str]) -> None:
+    """Take candidates out of force whose items have a newer wording that the core took just now."""
+    alive = {item.hash or item.content for item in digest.current.values()}
+    for item in digest.items:
+        new, old = digest.current[item.id], item.hash or item.content
+        by = new.hash or new.content
+        if item.sync != "approved" and old not in alive and by in stored:
+            core.refine([Supersede(old, by=by, reason="reworded")])
+
+
+def _is_lost(core: Core, before: Digest | None) -> bool:
+    """Tell whether the core's records must be made anew: they are gone, or damaged since an earlier run."""
+    if before is None:
+        return False
+    return bool(before.items if core.broken == "missing" else core.broken == "damaged" and before.pending)
 
 
 def _waiting(digest: Digest) -> tuple[str, ...]:
