@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lamina import errors
-from lamina.formats.digest import KINDS, Digest
+from lamina.formats.digest import KINDS, LEGACY, Digest
 from lamina.formats.hashing import knowledge_text
 from lamina.formats.lines import fold
 from lamina.formats.origin import Key, key_of, origins_of
@@ -87,6 +87,7 @@ def given(view: View, value: object) -> Selection:
         raise errors.BadInput('"items" and "nothing" are lists', "`lamina digest --help` shows the form")
     drafts = [draft for n, each in enumerate(listed) if (draft := check.item(n, each)) is not None]
     empty = check.nothing(nothing)
+    check.apart(drafts, empty)
     if check.faults:
         more = len(check.faults) - _SHOWN_FAULTS
         told = [*check.faults[:_SHOWN_FAULTS], *([f"and {more} more"] if more > 0 else [])]
@@ -133,6 +134,13 @@ class _Check:
                 found.append(ref)
         return found
 
+    def apart(self, drafts: Sequence[Draft], empty: Sequence[str]) -> None:
+        """Note the sessions that hold something and nothing at once."""
+        said = covered(ref for draft in drafts for ref in draft.sources)
+        self.faults += (
+            f"{_short(ref)} stands in both items and nothing" for ref in empty if key_of(ref) in said
+        )
+
     def _item(self, number: int, value: object) -> Draft | None:
         if not isinstance(value, dict):
             raise _Faulty("is no object")
@@ -168,7 +176,7 @@ class _Check:
         if not isinstance(value, str):
             raise _Faulty("has an id that is no text")
         known = self._view.digest is not None and value in self._view.digest.current
-        if not known and not _ID.fullmatch(value):
+        if not known and (not _ID.fullmatch(value) or value.startswith(LEGACY)):
             raise _Faulty(f"has an id that no item has and no new one may have: {_short(value)}")
         if value in self._ids:
             raise _Faulty(f"has the id of item {self._ids[value]}: {_short(value)}")

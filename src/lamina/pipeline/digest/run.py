@@ -75,7 +75,7 @@ def run(
         return _nothing(view)
     if view.digest is not None and view.old is not None and view.old.strip("\ufeff \t\r\n"):
         require_state(view.digest, folder.digest.name)
-    selection = choose(view) if view.new else Selection((), ())
+    selection = choose(view)
     if dry_run:
         return _planned(view, selection, now)
     with memoryfolder.locked(folder):
