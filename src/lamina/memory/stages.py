@@ -19,6 +19,36 @@ class Stages(Upkeep):
     where a person must choose, with the choices.
     """
 
+    def record(  # noqa: PLR0913 - one for each word of the command
+        self,
+        *,
+        body: str | None = None,
+        topic: str = "",
+        note: str | None = None,
+        file: str = "",
+        project: str | os.PathLike[str] | None = None,
+        memory_path: str | None = None,
+        commits: bool = True,
+        dry_run: bool = False,
+    ) -> Json:
+        """Append a session to the record of today, from a body (Markdown or JSON) or a captured note.
+
+        `note` is a note's name, or `latest`. `status` is `written`, `known` or `nothing`.
+        """
+        from lamina.memory import recording
+
+        return recording.record(
+            self._at,
+            body=body,
+            topic=topic,
+            note=note,
+            file=file,
+            project=project,
+            memory_path=memory_path,
+            commits=commits,
+            dry_run=dry_run,
+        )
+
     def digest_plan(
         self, *, project: str | os.PathLike[str] | None = None, memory_path: str | None = None
     ) -> Json:

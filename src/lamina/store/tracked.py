@@ -16,7 +16,7 @@ from lamina.store import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import date
+    from datetime import date, datetime
     from pathlib import Path
 
 _LIST_BYTES = 16_000_000
@@ -97,8 +97,10 @@ def grep_tracked(top: Path, terms: Sequence[str], *, within_s: float = 10.0) -> 
     return list(_matches(ran.out))
 
 
-def commits_about(top: Path, since: date, *, most: int = 1_000, within_s: float = 10.0) -> list[Commit]:
-    """List the newest commits of HEAD since a UTC day, newest first, with the files that they touched."""
+def commits_about(
+    top: Path, since: date | datetime, *, most: int = 1_000, within_s: float = 10.0
+) -> list[Commit]:
+    """List the newest commits of HEAD since a UTC day or a moment, newest first, with their files."""
     shape = "--format=%x00%H%x00%cd%x00%s%x00%b%x00"
     safe = [
         "--no-show-signature",
@@ -117,7 +119,9 @@ def commits_about(top: Path, since: date, *, most: int = 1_000, within_s: float 
         shape,
         "--date=format-local:%Y-%m-%d",
     ]
-    bounds = [f"--since={since.isoformat()}T00:00:00Z", "-n", str(most), "HEAD", "--"]
+    begin = since.isoformat()
+    begin = begin if "T" in begin else f"{begin}T00:00:00Z"
+    bounds = [f"--since={begin}", "-n", str(most), "HEAD", "--"]
     env = {"TZ": "UTC"}
     ran = ask(top, [*asked, *bounds], most=_LOG_BYTES, within_s=within_s, env=env)
     parts = ran.out.split("\0")[1:]

@@ -58,6 +58,7 @@ COMMANDS: dict[str, Command] = {
     "status": Command("upkeep", "Work", "what the store holds and what is waiting"),
     "doctor": Command("upkeep", "Work", "check everything that can be wrong"),
     "index": Command("upkeep", "Work", "check or rebuild the search index"),
+    "record": Command("record", "Project", "append this session to the project's record of the day"),
     "digest": Command("digest", "Project", "consolidate the daily records of a project into its digest"),
     "install": Command("install", "Hosts", "put Lamina into your agents, so that memory works by itself"),
     "uninstall": Command("install", "Hosts", "take it out again, to the byte"),
