@@ -90,7 +90,10 @@ def _items(view: View, drafts: Sequence[Draft]) -> tuple[list[Item], int]:
     taken = {item.id for item in view.digest.items} if view.digest else set()
     found: dict[str, Item] = {}
     repeated = 0
+    last = {draft.id: draft for draft in drafts if draft.id}
     for draft in drafts:
+        if draft.id and last[draft.id] is not draft:
+            continue  # what a later session says of the same item is what holds
         item = made(draft.id, draft.kind, draft.bullet, draft.sources)
         if item.hash in known:
             repeated += 1
