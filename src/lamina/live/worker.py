@@ -142,6 +142,8 @@ class Worker:
             workspace=each.workspace or None,
         )
         if outcome == "done":
+            if each.ended:
+                self._record(each.host, each.session)
             return replace(each, captured=now, tries=0, pressing=False, changed=False)
         if outcome == "waits":
             return replace(each, captured=now, tries=1, pressing=False)
@@ -171,6 +173,15 @@ class Worker:
         told = "capture_refused" if outcome == "done" else "capture_failed"
         self._log(told, host=host, session=session, reason=reason)
         return outcome
+
+    def _record(self, host: str, session: str) -> None:
+        """Record a session that has ended in its project, where the settings want that."""
+
+        def job() -> bool:
+            with self._open() as memory:
+                return memory.record_session(host, session) is not None
+
+        self._try("record", job)
 
     def _transcript(self, each: Waiting) -> Path:
         """Return the file of a session: the one that was told, else the one whose head names the session."""

@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lamina import errors
+from lamina.formats.source import SessionRef
 from lamina.pipeline.record.body import Body, parse_body
 from lamina.pipeline.record.evidence import Commit
 from lamina.pipeline.record.write import MOST_COMMITS, Recorded, Wanted
 from lamina.pipeline.record.write import record as append
-from lamina.store import files, locks
+from lamina.store import files, locks, memoryfolder
 from lamina.store.repository import find
 
 if TYPE_CHECKING:
@@ -49,13 +50,17 @@ def record(  # noqa: PLR0913 - one for each word of the command
     Undecided where several records of today are there.
     """
     from lamina.memory.projects import folder_of
-    from lamina.pipeline.record.notes import body_of_note
+    from lamina.pipeline.record.notes import body_of_note, recorded_until
 
     folder = folder_of(opened, project=project, memory_path=memory_path)
     source = ""
     if note is not None:
         found = _note(opened, note)
-        said, source = body_of_note(found), f"{found.host}/{found.session}"
+        after = recorded_until(memoryfolder.read_dailies(folder).data.values(), found)
+        said = body_of_note(found, after=after)
+        source = str(SessionRef(found.host, found.session, after + 1, found.last))
+        if said.empty and after >= 0:
+            return Recorded("known", os.fspath(folder.path)).as_json()
     else:
         said = parse_body(body) if body is not None else Body()
     if topic.strip():
@@ -66,6 +71,26 @@ def record(  # noqa: PLR0913 - one for each word of the command
     if done.status == "written":
         _remember(opened, done)
     return done.as_json()
+
+
+def at_end(opened: Opened, host: str, session: str) -> Json | None:
+    """Record a captured session that has ended, if the settings want that where it worked; None if not.
+
+    The setting `record` counts as it is for that project: a `.lamina.toml` turns it on only once trusted.
+    """
+    from lamina.formats.note import note_name
+    from lamina.store import notes
+
+    found = notes.load(opened.store, note_name(host, session))
+    if found is None or not found.note.cwd:
+        return None
+    place = opened.workspace_of(found.note.cwd)
+    folder = None if place.site is None else place.site.top or place.site.root
+    if folder is None or place.scope.key is None or not folder.is_dir():
+        return None
+    if opened.own.with_project(place.project)["record"] != "on":
+        return None
+    return record(opened, note=found.name, project=folder)
 
 
 def _commits(root: Path, now: datetime) -> list[Commit]:

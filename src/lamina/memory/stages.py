@@ -49,6 +49,12 @@ class Stages(Upkeep):
             dry_run=dry_run,
         )
 
+    def record_session(self, host: str, session: str) -> Json | None:
+        """Record a captured session that has ended, if the setting `record` wants that; None if not."""
+        from lamina.memory import recording
+
+        return recording.at_end(self._at, host, session)
+
     def digest_plan(
         self, *, project: str | os.PathLike[str] | None = None, memory_path: str | None = None
     ) -> Json:

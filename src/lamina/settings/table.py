@@ -109,6 +109,9 @@ TABLE: Final = (
     Setting(
         "checkpoint", "auto|on|off|store", "auto", "Whether checkpoints are written without being asked for."
     ),
+    Setting(
+        "record", "on|off", "off", "Whether a session is recorded in its project (memory/) when it ends."
+    ),
     Setting("semantic", "text", "builtin", "The semantic core: `builtin`, `env:NAME` or `off`."),
     Setting("cross_workspace", "bool", False, "Whether a search through MCP may span all workspaces."),
     Setting("rerank", "bool", False, "Whether a model may reorder what a search found.", "rerankSearch"),

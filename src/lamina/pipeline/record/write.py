@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
     body: Body
     commits: Sequence[Commit] = ()
     source: str = ""
-    """`<host>/<session>` of a captured session, "" for the one at hand."""
+    """Which records of which captured session, as in a Source field; "" for the session at hand."""
     file: str = ""
     """The daily file that was named."""
 
