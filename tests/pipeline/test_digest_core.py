@@ -91,6 +91,14 @@ def hashes(folder, *texts):
     return {by_text[text] for text in texts}
 
 
+@pytest.mark.parametrize("text", ["", "\n", "\r\n \t\n", "\ufeff"])
+def test_a_file_with_nothing_in_it_is_a_new_digest(folder, text):
+    folder.digest.write_bytes(text.encode())
+    digested(folder, Acting())
+    assert len(parsed(folder).sections) == 1
+    assert folder.digest.read_text().startswith("<!-- digest:state last-run=2026-12-02T10:00:00Z")
+
+
 def test_all_taken_is_synced(folder):
     core = Acting()
     told = digested(folder, core)

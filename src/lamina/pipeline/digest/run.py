@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lamina.formats.dates import render_time
-from lamina.formats.digest import setting_header, sync_marker
+from lamina.formats.digest import Digest, setting_header, sync_marker
 from lamina.formats.digestreader import parse_digest
 from lamina.pipeline.digest import sync as syncing
 from lamina.pipeline.digest import verify
@@ -79,7 +79,7 @@ def run(
     if dry_run:
         return _planned(view, selection, now)
     with memoryfolder.locked(folder):
-        again = look(folder)
+        again = look(folder, view)
         if again.digest is not None and again.old is not None and again.old.strip("\ufeff \t\r\n"):
             require_state(again.digest, folder.digest.name)
         return _written(again, selection, cores, now)
@@ -94,8 +94,9 @@ def _written(view: View, selection: Selection, cores: Cores, now: datetime) -> R
     waiting = (*(before.pending if before else ()), *(item.hash for item in section.items))
     first = written(view, section, now, syncing.UNAVAILABLE if core is None else syncing.PENDING, waiting)
     memoryfolder.replace(view.folder.digest, first, old=view.old)
-    done = syncing.settle(core, reason, parse_digest(first), section.items, before)
-    text = _with_sync(view.folder, first, done)
+    digest = parse_digest(first)
+    done = syncing.settle(core, reason, digest, section.items, before)
+    text = _with_sync(view.folder, digest, done)
     checks = verify.appended_checks(view, section, done, text, render_time(now))
     verify.require(checks, view.folder, ours=text, old=view.old)
     limitations = (*view.problems, *_notes(view), *selection.limitations, *done.limitations)
@@ -124,13 +125,12 @@ def _retried(view: View, core: Core | None, reason: str, now: datetime, selectio
     return Report(name, None, done, (), limitations, wrote=True, nothing="no session is new")
 
 
-def _with_sync(folder: MemoryFolder, text: str, done: Sync) -> str:
+def _with_sync(folder: MemoryFolder, digest: Digest, done: Sync) -> str:
     """Write how the core stands into the header of the digest, if that is not what it says already."""
-    digest = parse_digest(text)
     if (digest.status, digest.pending) == (done.status, done.pending):
-        return text
+        return digest.text
     after = setting_header(digest, sync=sync_marker(digest.sync, done.status, done.pending))
-    memoryfolder.replace(folder.digest, after, old=text)
+    memoryfolder.replace(folder.digest, after, old=digest.text)
     return after
 
 

@@ -74,7 +74,8 @@ def settle(
     gone = tuple(found for found in waiting if found not in by_hash)
     asked = [by_hash[found] for found in waiting if found in by_hash]
     wanted = [item for item in asked if digest.current[item.id] is item]
-    wanted += [item for item in new if item.hash not in waiting]
+    asked_for = frozenset(waiting)
+    wanted += [item for item in new if item.hash not in asked_for]
     again = records(digest) if _is_lost(core, before) else ()
     outcomes = sent(core, wanted, again=again)
     failed = {each.hash: each.error or "failed" for each in outcomes if not each.ok}

@@ -49,8 +49,8 @@ def appended_checks(view: View, section: Composed, sync: Sync, text: str, last_r
         "the state marker names the newest day that was considered",
         (digest.processed is not None and digest.processed >= section.last),
     )
-    before = len(view.digest.sections) if view.digest else 0
-    yield "there is one section more", len(digest.sections) == before + 1
+    sections = len(view.digest.sections) if view.digest else 0
+    yield "there is one section more", len(digest.sections) == sections + 1
     last = digest.sections[-1] if digest.sections else None
     yield "the new section is the last one", last is not None and last.id == section.id
     yield "the section names its sources", last is not None and last.sources == section.sources
@@ -63,7 +63,8 @@ def appended_checks(view: View, section: Composed, sync: Sync, text: str, last_r
             and all(item.hash == item.content and item.sources for item in last.items)
         ),
     )
-    yield "the older sections are unchanged", _body(text).startswith(_body(view.old or "").rstrip("\r\n"))
+    before = _body(view.digest)
+    yield "the older sections are unchanged", not before.strip() or _body(digest).startswith(before)
     yield from daily_checks(view.folder, view.dailies)
 
 
@@ -71,8 +72,9 @@ def retried_checks(view: View, sync: Sync, text: str, last_run: str) -> Iterator
     """Yield the checks of a run that only asked the core again."""
     on_disk = _on_disk(view.folder)
     yield "the digest exists with the bytes that were written", on_disk == text
-    yield from header_checks(parse_digest(on_disk or ""), sync, last_run)
-    yield "nothing but the header changed", _body(text) == _body(view.old or "")
+    digest = parse_digest(on_disk or "")
+    yield from header_checks(digest, sync, last_run)
+    yield "nothing but the header changed", _body(digest) == _body(view.digest)
     yield from daily_checks(view.folder, view.dailies)
 
 
@@ -111,11 +113,12 @@ def _on_disk(folder: MemoryFolder) -> str | None:
         return None
 
 
-def _body(text: str) -> str:
-    """Return a digest without its header's markers."""
-    lines = split_lines(text.removeprefix("\ufeff"))
-    places = parse_digest(text).places
-    gone = {places[name] for name in (STATE, REFINE, SYNC) if name in places}
+def _body(digest: Digest | None) -> str:
+    """Return a digest's text without its header's markers."""
+    if digest is None:
+        return ""
+    lines = split_lines(digest.text.removeprefix("\ufeff"))
+    gone = {digest.places[name] for name in (STATE, REFINE, SYNC) if name in digest.places}
     return "".join(line for number, line in enumerate(lines) if number not in gone)
 
 

@@ -81,9 +81,15 @@ class View:
         return Session(source, day, part.text, part.bullets)
 
 
-def look(folder: MemoryFolder) -> View:
-    """Read a memory folder. Raises UnsafePath for a digest that is a link or no file, UnreadableFile."""
-    return View(folder, memoryfolder.read_dailies(folder), memoryfolder.read(folder.digest))
+def look(folder: MemoryFolder, known: View | None = None) -> View:
+    """Read a memory folder; `known` is given back where not a byte differs from what it saw.
+
+    Raises UnsafePath for a digest that is a link or no file, UnreadableFile.
+    """
+    dailies, old = memoryfolder.read_dailies(folder), memoryfolder.read(folder.digest)
+    if known is not None and (known.old, known.dailies) == (old, dailies):
+        return known
+    return View(folder, dailies, old)
 
 
 def require_readable(digest: Digest, name: str) -> None:
