@@ -25,6 +25,7 @@ LaminaError                 exit 1, "failed"
 ├── EmbedderUnavailable
 ├── ModelFailed
 ├── VerificationFailed
+├── CoreUnavailable         exit 4
 └── NoModelAnswered
 
 Raise with what happened, to which thing, and a `hint` that says the next step.
@@ -214,3 +215,14 @@ class VerificationFailed(LaminaError):
     """What was written is not what should stand there; it was taken back as far as it was ours."""
 
     kind = "verification"
+
+
+class CoreUnavailable(LaminaError):
+    """The records of a semantic core are busy or damaged; `damaged` says which."""
+
+    kind = "semantic_core"
+    exit_code = 4
+
+    def __init__(self, message: str, hint: str = "", *, damaged: bool = False) -> None:
+        super().__init__(message, hint)
+        self.damaged = damaged

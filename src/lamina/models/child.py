@@ -37,9 +37,18 @@ class Ran:
     flooded: bool = False
 
 
-def run(command: Sequence[str], text: str, *, env: Mapping[str, str], folder: Path, within_s: float) -> Ran:
+def run(
+    command: Sequence[str],
+    text: str,
+    *,
+    env: Mapping[str, str],
+    folder: Path,
+    within_s: float,
+    scratch: Path | None = None,
+) -> Ran:
     """Run a program in `folder` with `text` on its standard input, for `within_s` seconds at most.
 
+    What goes in and comes out passes through files without a name in `scratch`, the folder's parent if None.
     Whatever happens, its process group has ended when this returns or raises; only a kill of this process
     leaves it. Raises OSError if the program can't be started, ValueError if an argument or a variable holds a
     NUL, and SystemExit where this process was told to end meanwhile.
@@ -51,7 +60,9 @@ def run(command: Sequence[str], text: str, *, env: Mapping[str, str], folder: Pa
     # never reads can't block us, and a kill leaves nothing behind.
     with ExitStack() as stack:
         told = stack.enter_context(_heeding())
-        given, out, err = (stack.enter_context(tempfile.TemporaryFile(dir=folder.parent)) for _ in range(3))
+        given, out, err = (
+            stack.enter_context(tempfile.TemporaryFile(dir=scratch or folder.parent)) for _ in range(3)
+        )
         given.write(text.encode("utf-8", "replace"))
         given.seek(0)
         until = time.monotonic() + within_s

@@ -1,0 +1,83 @@
+"""Which semantic core a project's memory has here, and what programs ask of the built-in one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lamina import errors
+from lamina.models import external as programs
+from lamina.pipeline.builtin import Builtin
+from lamina.pipeline.external import External
+from lamina.store import files, memoryfolder
+from lamina.store.repository import find
+
+if TYPE_CHECKING:
+    from lamina.embed.base import Embedder
+    from lamina.memory.opened import Opened
+    from lamina.pipeline.semantic import Core
+
+OFF, BUILTIN, ENV = "off", "builtin", "env:"
+_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]{0,99}")
+_EXCLUDE = "info/exclude"
+
+
+def core_of(opened: Opened, *, memory: Path, env_name: str | None = None) -> tuple[Core | None, str]:
+    """Return the semantic core of a memory folder, or None and why there is none.
+
+    `env_name` names the variable of an external core and counts more than the setting `semantic`. Raises
+    BadSetting for a setting that names none.
+    """
+    setting = f"{ENV}{env_name}" if env_name else str(opened.settings["semantic"])
+    vectors = memory / memoryfolder.VECTORS
+    if setting == OFF:
+        return None, "the setting semantic is off"
+    if setting == BUILTIN:
+        _exclude(memory)
+        return Builtin(vectors, lambda: embedder_of(opened), opened.clock), ""
+    name = setting.removeprefix(ENV)
+    if not setting.startswith(ENV) or not _NAME.fullmatch(name):
+        raise errors.BadSetting(
+            f"semantic = {setting!r} is none of builtin, off, env:NAME",
+            "`lamina config set semantic builtin` sets the usual one",
+        )
+    where = opened.env.get(name, "")
+    if not where:
+        return None, f"the environment variable {name} is not set"
+    folder = Path(where)
+    if not folder.is_dir():
+        return None, f"{name} names {where}, which is no folder"
+
+    def call(script: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return programs.call(folder / script, request, env=opened.env, variable=name)
+
+    return External(name, vectors, call), ""
+
+
+def embedder_of(opened: Opened) -> Embedder | None:
+    """Return the embedder of the settings. Raises EmbedderUnavailable."""
+    return opened.embedder
+
+
+def _exclude(memory: Path) -> None:
+    """Keep the records out of the repository's commits, in its own list on this machine.
+
+    Best effort: a repository that can't be written keeps what it has.
+    """
+    repository = find(memory if memory.is_dir() else memory.parent)
+    if repository is None or repository.top is None:
+        return
+    try:
+        inside = Path(os.path.realpath(memory)).relative_to(os.path.realpath(repository.top))
+        line = f"/{(inside / memoryfolder.VECTORS).as_posix()}*"
+        path = repository.common_dir / _EXCLUDE
+        old = files.read_optional(path)
+        if line in (old or "").splitlines():
+            return
+        gap = "" if not old or old.endswith("\n") else "\n"
+        memoryfolder.replace(path, f"{old or ''}{gap}{line}\n", old=old)
+    except (errors.LaminaError, ValueError, OSError):
+        return
