@@ -466,7 +466,7 @@ def test_an_unknown_purpose_is_told(bench):
     with pytest.raises(errors.UsageError):
         bench.asker(one).ask("gossip", ASKED)
     assert not one.asked
-    assert PURPOSES == ("summarise", "consolidate", "refresh", "rerank", "judge")
+    assert PURPOSES == ("summarise", "consolidate", "refresh", "digest", "refine", "rerank", "judge")
 
 
 def test_a_clock_that_went_back_heals(bench):

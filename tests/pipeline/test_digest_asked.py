@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.models.gbnf import compiled
 from tests.pipeline.scripted import Script
 
 from lamina import errors
@@ -13,6 +14,7 @@ from lamina.formats.digestreply import Piece, parse_digest_reply
 from lamina.models.base import Reply
 from lamina.pipeline.digest.asked import asked
 from lamina.pipeline.digest.run import run
+from lamina.pipeline.digest.view import look
 from lamina.store.memoryfolder import resolve
 
 NOW = datetime(2026, 12, 2, 10, tzinfo=UTC)
@@ -212,8 +214,28 @@ def test_prompts_stay_within_their_limit_and_every_session_is_asked_about_once(f
 
 def test_a_session_that_is_longer_than_a_prompt_loses_no_labelled_bullet(folder):
     more(folder, part(15, decisions=["Keep the importer in Python."], context="word " * 30_000))
-    digested(folder, Script(f"- [1 | decision] {ESM}\nNOTHING 2\nNOTHING 3\nNOTHING 1"), limit=8_000)
+    told = digested(folder, Script(f"- [1 | decision] {ESM}\nNOTHING 2\nNOTHING 3\nNOTHING 1"), limit=8_000)
     assert parsed(folder).sections[-1].sources == (ref(9), ref(12), ref(15))
+    assert "Keep the importer in Python." in texts(folder)
+    assert any("label" in each for each in told.limitations)
+
+
+def test_every_exchange_is_kept_for_the_log_without_secrets(folder):
+    secret, kept = "ghp_" + "a1B2" * 9, []
+    view = look(folder)
+    asked(Script(f"- [1 | decision] {secret}"), view, limit=48_000, keep=lambda *each: kept.append(each))
+    asked(Script("I can't."), view, limit=48_000, keep=lambda *each: kept.append(each))
+    assert [failed for _, _, failed in kept] == [False, True]
+    assert all(secret not in text for each in kept for text in each[:2])
+
+
+def test_the_grammar_allows_the_lines_of_the_prompt_about_what_is_shown(folder):
+    script = Script("NOTHING 1\nNOTHING 2")
+    digested(folder, script)
+    held = compiled(script.asked[0][1].grammar)
+    assert held.fullmatch(f"- [1 | decision] {ESM}\n- [2 | open] 漢字\nNOTHING 2\n")
+    for line in ("- [3 | decision] x", "- [1 | fact] x", "Sure!", "UPDATE none [1] :: x", "NOTHING"):
+        assert not held.fullmatch(f"{line}\n")
 
 
 # --- the lines

@@ -65,13 +65,20 @@ def digest(  # noqa: PLR0913 - one for each word of the command
 def _choice(opened: Opened, model: str | None) -> Choose:
     """Return who chooses where nothing was given: a model with labels behind it, or labels alone."""
     from lamina.memory.distilling import asker_for
-    from lamina.pipeline.digest.asked import asked
+    from lamina.pipeline.digest.asked import PURPOSE, asked
+    from lamina.store import exchange
+    from lamina.store.layout import Layout
 
     asker = asker_for(opened, model)
 
     def choose(view: View) -> Selection:
         if asker is None:
             return drafts.labelled(view.new)
-        return asked(asker, view, limit=opened.settings["consolidate_bytes"])
+        return asked(asker, view, limit=opened.settings["consolidate_bytes"], keep=keep)
+
+    def keep(prompt: str, reply: str, failed: bool) -> None:  # noqa: FBT001 - the shape of a log line
+        exchange.keep(
+            Layout(opened.root), PURPOSE, prompt=prompt, reply=reply, at=opened.clock(), failed=failed
+        )
 
     return choose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lamina import errors
@@ -15,41 +15,52 @@ from lamina.pipeline.checks.hedges import hedged
 from lamina.pipeline.digest.drafts import LONGEST, Draft, Selection, labelled
 from lamina.pipeline.digest.grounds import Grounds
 from lamina.pipeline.digest.view import Session, View
-from lamina.pipeline.prompts import load
+from lamina.pipeline.prompts import grammar, load, one_of
 from lamina.pipeline.redact import redact
 
 if TYPE_CHECKING:
     from lamina.pipeline.asking import Asker
 
+Keep = Callable[[str, str, bool], None]
+"""Takes a prompt, its reply, and whether nothing in the reply could be used."""
+
 PURPOSE = "digest"
 _REPLY_TOKENS = 4096
 _LEAST = 4_000  # bytes of one prompt, however small the limit is set
 _MOST = 20  # sessions of one prompt
+_AROUND = 40  # bytes of the heading of a session
 _SHARE = 3  # the items that are kept already take at most this part of a prompt
 
 
-def asked(asker: Asker, view: View, *, limit: int) -> Selection:
+def asked(asker: Asker, view: View, *, limit: int, keep: Keep | None = None) -> Selection:
     """Ask a model about the new sessions, in prompts of at most `limit` bytes.
 
-    A session that no reply names, and every session once no model answers, goes by its labelled bullets.
+    A session that no reply names or that is too long to be shown whole, and every session once no model
+    answers, goes by its labelled bullets. `keep` gets each exchange, without secrets, for the log.
     """
     drafts: list[Draft] = []
-    left: list[Session] = []
     told: list[str] = []
     dropped = 0
+    limit = max(limit, _LEAST)
     items = list(view.digest.current.values()) if view.digest else []
     grounds = Grounds()
-    for batch in _batches(view.new, max(limit, _LEAST), items):
+    room = limit // 2 - _AROUND
+    left = [session for session in view.new if size_of(session.shown) > room]
+    short = [session for session in view.new if size_of(session.shown) <= room]
+    for batch in _batches(short, limit, items):
         if told:
             left += batch
             continue
         try:
-            reply = asker.ask(PURPOSE, _prompt(batch, items, max(limit, _LEAST))).reply
+            prompt = _prompt(batch, items, limit)
+            reply = asker.ask(PURPOSE, prompt).reply
         except (errors.NoModelAnswered, errors.CapReached) as problem:
             told.append(f"no model chose: {problem.message}")
             left += batch
             continue
         said = parse_digest_reply(reply.text, cut=reply.cut)
+        if keep is not None:
+            keep(redact(prompt.whole).text, redact(reply.text).text, not (said.pieces or said.nothing))
         found = [_draft(piece, batch, view, grounds) for piece in said.pieces]
         drafts += [draft for draft in found if draft is not None]
         dropped += found.count(None)
@@ -85,11 +96,11 @@ def _draft(piece: Piece, batch: Sequence[Session], view: View, grounds: Grounds)
 
 
 def _batches(sessions: Sequence[Session], limit: int, items: Sequence[Item]) -> Iterator[list[Session]]:
-    room = limit - size_of(load(PURPOSE)) - size_of("\n".join(_kept(items, limit)))
+    room = limit - size_of(load(PURPOSE)) - size_of("\n".join(_kept(items, limit).values()))
     batch: list[Session] = []
     size = 0
     for session in sessions:
-        needs = size_of(session.shown) + 40
+        needs = size_of(session.shown) + _AROUND
         if batch and (size + needs > room or len(batch) == _MOST):
             yield batch
             batch, size = [], 0
@@ -100,26 +111,27 @@ def _batches(sessions: Sequence[Session], limit: int, items: Sequence[Item]) -> 
 
 
 def _prompt(batch: Sequence[Session], items: Sequence[Item], limit: int) -> Prompt:
-    lines = ["BEGIN", *_kept(items, limit)]
+    shown = _kept(items, limit)
+    lines = ["BEGIN", *shown.values()]
     for number, session in enumerate(batch, 1):
-        lines += [f"## {number}", f"{session.day.isoformat()}", _clipped(session.shown, limit // 2)]
-    return Prompt(load(PURPOSE), "\n".join([*lines, "END"]), tokens=_REPLY_TOKENS)
+        lines += [f"## {number}", f"{session.day.isoformat()}", session.shown]
+    held = grammar(
+        PURPOSE,
+        lines="piece | change | nothing" if shown else "piece | nothing",
+        numbers=one_of(tuple(str(number) for number in range(1, len(batch) + 1))),
+        ids=one_of(tuple(shown) or ("none",)),
+    )
+    return Prompt(load(PURPOSE), "\n".join([*lines, "END"]), tokens=_REPLY_TOKENS, grammar=held)
 
 
-def _kept(items: Sequence[Item], limit: int) -> list[str]:
-    """Return the lines of the items that are kept already, the newest first, as far as there is room."""
-    lines: list[str] = []
+def _kept(items: Sequence[Item], limit: int) -> dict[str, str]:
+    """Return the lines of the items that are kept already by id, newest first, as far as there is room."""
+    lines: dict[str, str] = {}
     room = limit // _SHARE
     for item in reversed(items):
         line = f"{item.id} ({item.kind}): {redact(item.text).text}"
         room -= size_of(line) + 1
         if room < 0:
             break
-        lines.append(line)
+        lines[item.id] = line
     return lines
-
-
-def _clipped(text: str, limit: int) -> str:
-    """Return the end of a text that is longer than `limit` bytes: what was settled last counts."""
-    data = text.encode("utf-8", "replace")
-    return text if len(data) <= limit else "…" + data[-limit:].decode("utf-8", "ignore")
