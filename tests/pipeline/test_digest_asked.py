@@ -172,6 +172,15 @@ def test_an_update_keeps_the_id_and_gets_a_new_hash(folder):
     assert now.hash != old.hash
 
 
+def test_an_open_action_that_was_done_becomes_a_state_under_its_id(folder):
+    more(folder, part(15, context="Write the upgrade guide."))
+    digested(folder, Script("NOTHING 1\nNOTHING 2\n- [3 | open] Write the upgrade guide."))
+    id_ = parsed(folder).items[0].id
+    more(folder, part(16, done=["The upgrade guide is written."]))
+    digested(folder, Script(f"UPDATE {id_} [1 | state] :: The upgrade guide is written."), hours=1)
+    assert [(item.kind, item.id) for item in parsed(folder).current.values()] == [("state", id_)]
+
+
 def test_two_updates_of_one_item_leave_the_later_one(folder):
     digested(folder, Script(f"- [1 | state] {PORT}\nNOTHING 2"))
     id_ = parsed(folder).items[0].id
@@ -250,6 +259,7 @@ def test_the_grammar_allows_the_lines_of_the_prompt_about_what_is_shown(folder):
         ("- [#2 | learning] Use X.", Piece(2, "learning", "Use X.")),
         ("- [session 2 | open] Do Y.", Piece(2, "open", "Do Y.")),
         ("UPDATE a-b [3] :: Use X.", Piece(3, "", "Use X.", "a-b")),
+        ("UPDATE a-b [3 | state] :: It is done.", Piece(3, "state", "It is done.", "a-b")),
         ("- UPDATE `a-b` [3]: Use X.", Piece(3, "", "Use X.", "a-b")),
         ("Here is what I found:", None),
         ("- [x | decision] Use X.", None),

@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lamina import errors
+from lamina.formats.daily import Bullet
 from lamina.formats.digest import NOTHING
 from lamina.formats.digestreader import parse_digest
 from lamina.pipeline.digest import drafts
 from lamina.pipeline.digest.run import run
-from lamina.pipeline.digest.view import look
+from lamina.pipeline.digest.view import Session, look
 from lamina.store.memoryfolder import resolve
 
 NOW = datetime(2026, 12, 2, 10, tzinfo=UTC)
@@ -265,3 +266,37 @@ def test_everything_that_is_wrong_is_told_at_once(folder):
         applied(folder, {"items": bad, "nothing": ["memory/y.md"]})
     for word in ("kind", "no text", "memory/x.md", "A B", "memory/y.md"):
         assert word in caught.value.message
+
+
+def bullets(*said):
+    """Return one session a pair of kind and text, in order."""
+    return [
+        Session(f"memory/2026-12-01-a-memory.md#session-{n}", NOW.date(), text, (Bullet(kind, text),))
+        for n, (kind, text) in enumerate(said)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("open_", "later", "kept"),
+    [
+        ("Write the guide.", ("state", "Done: Write the guide."), False),
+        ("Write the guide.", ("state", "resolved: write the guide"), False),
+        (
+            "Write the guide. Evidence: `session`",
+            ("state", "Closed: Write the guide. Evidence: `abc1234`"),
+            False,
+        ),
+        ("Write the guide.", ("state", "Write the guide."), False),
+        ("Write the guide.", ("state", "Wrote the guide."), True),
+        ("Write the guide.", ("state", "Done: Write the guide of the importer."), True),
+        ("Write the guide.", ("state", "Not done: Write the guide."), True),
+        ("Support C++.", ("state", "Done: Support C#."), True),
+        ("Support C++.", ("state", "Done: Support C."), True),
+        ("Write the guide.", ("open", "Write the guide."), True),
+    ],
+)
+def test_only_the_very_same_words_of_a_later_session_close_an_action(open_, later, kept):
+    first = drafts.labelled(bullets(("open", open_), later)).drafts[0]
+    assert (first.kind == "open") == kept
+    before = drafts.labelled(bullets(later, ("open", open_))).drafts
+    assert [draft.bullet for draft in before] == [later[1], open_]

@@ -129,3 +129,14 @@ def test_a_kill_at_any_byte_of_a_write_leaves_the_old_file_or_the_new_one(share,
     assert killed(folder, size=max(1, int(share * len(state_of(whole)["digest.md"]))))
     assert state_of(folder) == before
     check(folder, before, state_of(whole))
+
+
+def test_several_runs_at_once_make_one_section(tmp_path):
+    folder = project("canonical", tmp_path / "harbor")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", RUNNER, str(folder.root), "10000", "0"]
+    running = [subprocess.Popen(command, env=env) for _ in range(5)]
+    assert [each.wait(timeout=60) for each in running] == [0] * 5
+    digest = parse_digest(folder.digest.read_text())
+    assert len(digest.sections) == 2
+    assert (digest.status, digest.pending, digest.fatal) == ("synced", (), None)

@@ -7,6 +7,7 @@ Nothing that a person wrote is overlooked: a bullet or a paragraph without a mar
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -163,14 +164,14 @@ class _Reader:
             marker = self._marker(above, SECTION)
             found.append((above if marker else number, number, marker.get("id").strip() if marker else ""))
         headed = {first for first, _, _ in found}
-        ids = [each for _, _, each in found if each]
+        ids = Counter(each for _, _, each in found if each)
         for at, placed in self._markers.items():
             if placed.marker and placed.marker.is_(SECTION) and at not in headed:
                 self._note(at, "a section marker without a heading below it")
         for first, _, named in found:
-            if ids.count(named) > 1:
+            if ids[named] > 1:
                 self._note(first, f"the section id {named} stands more than once")
-                ids.remove(named)
+                ids[named] -= 1
         return found
 
     def _section(self, first: int, heading: int, last: int, id: str) -> Section:

@@ -2,6 +2,7 @@
 
     - [2 | decision] Use plain ESM, because what we ship is what we test.
     UPDATE decision-port [3] :: The port is 9090.
+    UPDATE open-guide [3 | state] :: The upgrade guide is written.
     NOTHING 1
 
 The number is that of the session as it was shown. Read leniently: what is no such line is passed over.
@@ -18,7 +19,9 @@ _NEW: Final = re.compile(
     r"(?:[-*+•]\s*)?\[\s*#?(?:session\s*)?(\d{1,6})\s*\|\s*([A-Za-z ]{3,20}?)\s*\]\s*(.+)", re.IGNORECASE
 )
 _UPDATE: Final = re.compile(
-    r"(?:[-*+•]\s*)?UPDATE\s+`?([^\s`\[]{1,100})`?\s*\[\s*#?(\d{1,6})\s*\]\s*(?:::|:)\s*(.+)", re.IGNORECASE
+    r"(?:[-*+•]\s*)?UPDATE\s+`?([^\s`\[]{1,100})`?\s*\[\s*#?(\d{1,6})\s*"
+    r"(?:\|\s*([A-Za-z ]{3,20}?)\s*)?\]\s*(?:::|:)\s*(.+)",
+    re.IGNORECASE,
 )
 _NOTHING: Final = re.compile(r"(?:[-*+•]\s*)?NOTHING\s+(.+)", re.IGNORECASE)
 _KINDS: Final = {
@@ -34,7 +37,10 @@ _KINDS: Final = {
 
 
 class Piece(NamedTuple):
-    """One line that names knowledge; `session` as it was numbered, `id` of the item it puts in new words."""
+    """One line that names knowledge; `session` as it was numbered, `id` of the item it puts in new words.
+
+    `kind` is "" where an item keeps its own.
+    """
 
     session: int
     kind: str
@@ -62,7 +68,8 @@ def parse_digest_reply(text: str, *, cut: bool = False) -> DigestReply:
             if kind:
                 pieces.append(Piece(int(match[1]), kind, match[3].strip()))
         elif match := _UPDATE.fullmatch(line):
-            pieces.append(Piece(int(match[2]), "", match[3].strip(), match[1]))
+            kind = _KINDS.get((match[3] or "").lower(), "")
+            pieces.append(Piece(int(match[2]), kind, match[4].strip(), match[1]))
         elif match := _NOTHING.fullmatch(line):
             nothing.update(int(number) for number in re.findall(r"\d{1,6}", match[1]))
     return DigestReply(tuple(pieces), frozenset(nothing))

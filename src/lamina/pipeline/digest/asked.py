@@ -89,7 +89,7 @@ def _draft(piece: Piece, batch: Sequence[Session], view: View, grounds: Grounds)
     text = redact(fold(piece.text)).text
     if not knowledge_text(text) or len(text) > LONGEST or grounds.faults(text, [session.shown]):
         return None
-    kind = old.kind if old else piece.kind
+    kind = piece.kind or (old.kind if old else "")
     if kind in ("decision", "learning") and hedged(text):
         kind = "open"
     return Draft(kind, f"{text} Evidence: `session`", (session.source,), piece.id)

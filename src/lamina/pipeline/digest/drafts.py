@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from lamina.pipeline.redact import redact
 LONGEST = 2_000
 """Characters of one item's text."""
 
-_DONE = re.compile(r"(?:done|resolved|closed|fixed|finished|completed)\s*[:：]\s*", re.IGNORECASE)
+_DONE = re.compile(r"(?:done|resolved|closed)\s*[:：]\s*", re.IGNORECASE)
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _SHOWN_FAULTS = 20
 
@@ -68,9 +69,12 @@ def without_closed(drafts: Sequence[Draft], order: Mapping[str, int]) -> list[Dr
 
 
 def settled(bullet: str) -> str:
-    """Return the words of an action, the same whether it is open or done (`Done: …`)."""
-    text = _DONE.sub("", knowledge_text(bullet), count=1)
-    return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
+    """Return the words of an action, the same whether it is open or done (`Done: …`).
+
+    Signs count: `C++` is not `C#`. Only the case and a full stop at the end make no difference.
+    """
+    text = unicodedata.normalize("NFKC", knowledge_text(bullet)).casefold()
+    return _DONE.sub("", text, count=1).rstrip(".。! ")
 
 
 def given(view: View, value: object) -> Selection:
