@@ -218,6 +218,20 @@ def test_an_older_wording_stays_in_force_while_the_newer_one_is_not_taken(folder
     assert [each.hash for each in core.retired] == sorted(hashes(folder, TWO))
 
 
+def test_what_was_approved_is_left_to_the_refinement(folder):
+    digested(folder, Acting())
+    folder.digest.write_text(folder.digest.read_text().replace("sync=candidate", "sync=approved"))
+    more(folder, done=["The port is 9191."])
+    core = Acting()
+    digested(folder, core, hours=1, choose=rewording)
+    assert core.calls == [["The port is 9191."]]
+    assert core.retired == []
+    core = Acting(broken="missing")
+    digested(folder, core, hours=2)
+    assert (TWO, True) in core.rebuilt
+    assert ("The port is 9191.", False) in core.rebuilt
+
+
 def test_a_core_whose_file_was_deleted_is_made_anew(folder):
     digested(folder, Acting())
     core = Acting(broken="missing")
