@@ -81,3 +81,38 @@ def _exclude(memory: Path) -> None:
         memoryfolder.replace(path, f"{old or ''}{gap}{line}\n", old=old)
     except (errors.LaminaError, ValueError, OSError):
         return
+
+
+def ask(opened: Opened, verb: str, request: object) -> tuple[int, dict[str, Any]]:
+    """Let a program `ingest`, `refine` or `query` records; returns the exit code and the reply."""
+    from lamina.pipeline import coretalk
+
+    verbs = {"ingest": coretalk.ingest, "refine": coretalk.refine, "query": coretalk.query}
+    return verbs[verb](request, lambda: embedder_of(opened), opened.clock)
+
+
+def rebuild(
+    opened: Opened, *, project: str | os.PathLike[str] | None = None, memory_path: str | None = None
+) -> dict[str, Any]:
+    """Make the built-in records of a project anew from its digest; a damaged file is kept beside.
+
+    Raises NoSuchFile without a digest, Undecided for one that leaves open what it says.
+    """
+    from lamina.formats.digestreader import parse_digest
+    from lamina.memory.projects import folder_of
+    from lamina.pipeline.digest import sync
+    from lamina.pipeline.digest.view import require_readable
+
+    folder = folder_of(opened, project=project, memory_path=memory_path)
+    text = memoryfolder.read(folder.digest)
+    if text is None:
+        raise errors.NoSuchFile(f"{folder.digest}: there is no digest", "`lamina digest` makes one")
+    digest = parse_digest(text)
+    require_readable(digest, folder.digest.name)
+    with memoryfolder.locked(folder):
+        _exclude(folder.path)
+        outcomes = Builtin(folder.vectors, lambda: embedder_of(opened), opened.clock).rebuild(
+            sync.records(digest)
+        )
+    failed = [{"content_hash": each.hash, "error": each.error} for each in outcomes if not each.ok]
+    return {"vectors": str(folder.vectors), "records": len(outcomes) - len(failed), "failed": failed}

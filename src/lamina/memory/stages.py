@@ -55,6 +55,23 @@ class Stages(Upkeep):
 
         return recording.at_end(self._at, host, session)
 
+    def semantic(self, verb: str, request: object) -> tuple[int, Json]:
+        """Let a program `ingest`, `refine` or `query` the records behind a digest.
+
+        Returns the exit code of `lamina semantic` and the reply. Raises BadInput, CoreUnavailable.
+        """
+        from lamina.memory import semantics
+
+        return semantics.ask(self._at, verb, request)
+
+    def semantic_rebuild(
+        self, *, project: str | os.PathLike[str] | None = None, memory_path: str | None = None
+    ) -> Json:
+        """Make the records behind the digest anew from it."""
+        from lamina.memory import semantics
+
+        return semantics.rebuild(self._at, project=project, memory_path=memory_path)
+
     def digest_plan(
         self, *, project: str | os.PathLike[str] | None = None, memory_path: str | None = None
     ) -> Json:

@@ -39,9 +39,9 @@ def call(
 ) -> dict[str, Any]:
     """Run a script with a request and return its reply.
 
-    `variable` is the name of the one that pointed here; the script gets it, too. Raises Failed:
-    `node_missing`, `no_script`, `timeout`, `too_much`, `exit_<code>`, `malformed`. A reply counts whatever the exit code is,
-    since programs that failed on one item say so in both.
+    `variable` is the name of the one that pointed here; the script gets it, too. Raises Failed with
+    `node_missing`, `no_script`, `timeout`, `too_much`, `exit_<code>` or `malformed`. A reply counts whatever
+    the exit code is, since programs that failed on one item say so in both.
     """
     node = which("node", path=env.get("PATH", os.defpath))
     if node is None:
