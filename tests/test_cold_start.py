@@ -26,7 +26,7 @@ OWN = """
     index index.base index.conditions index.disk index.embedded index.fusion index.intake index.lookup index.source index.tables
     index.words
     interfaces interfaces.cli interfaces.cli.arguments interfaces.cli.main interfaces.cli.output interfaces.cli.search
-    memory memory.memory memory.opened memory.reading memory.sessions memory.upkeep
+    memory memory.memory memory.opened memory.reading memory.sessions memory.stages memory.upkeep
     pipeline pipeline.filters pipeline.recall
     resident resident.client resident.place
     settings settings.table settings.values
