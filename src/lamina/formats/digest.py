@@ -51,6 +51,8 @@ PROVENANCE: Final = "Daily memory is the source; this file is the compact readin
 REFINED: Final = "_Refined from the digest sections through "
 CONFLICT: Final = "conflict"
 """The attribute of an item that names the items it contradicts, a comma list of ids."""
+CONFLICT_NOTE: Final = "_Conflict:"
+"""How the line below a list begins that tells a person of two items which contradict each other."""
 LEGACY: Final = "legacy-"
 BOM: Final = "\ufeff"
 
@@ -149,13 +151,18 @@ class Digest:
         return {item.id: item for item in self.items}
 
     @cached_property
-    def covered(self) -> frozenset[Key]:
-        """What the items and the sections name as their sources, by meaning."""
+    def named(self) -> tuple[str, ...]:
+        """The sources that the items and the sections name, and those that refining kept."""
         refs = [ref for item in self.items for ref in item.sources]
         refs += [ref for section in self.sections for ref in section.sources]
         # A marker that lost its bullet still tells that its source was looked at.
         refs += [ref for marker in self._of(ITEM, COVERED) for ref in origins_of(marker.get("source"))]
-        return frozenset(key_of(ref) for ref in refs)
+        return tuple(dict.fromkeys(refs))
+
+    @cached_property
+    def covered(self) -> frozenset[Key]:
+        """What is named as a source, by meaning."""
+        return frozenset(key_of(ref) for ref in self.named)
 
     @cached_property
     def kept(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Final
 from lamina.formats.dates import parse_day, parse_time
 from lamina.formats.digest import (
     BOM,
+    CONFLICT_NOTE,
     COVERED,
     ITEM,
     LEGACY,
@@ -206,6 +207,8 @@ class _Reader:
                 kind = label
             elif _is_sources(line) and not items and not waiting:
                 sources = _listed(line)
+            elif line.startswith(CONFLICT_NOTE):
+                pass
             elif not is_blank(line) and at not in self._markers and line.strip() != NOTHING:
                 end = self._end(at, last)
                 items.append(self._item(at, end, kind, waiting, section))
@@ -245,7 +248,10 @@ class _Reader:
                     return at
                 at = ahead
             elif at not in self._inside and (
-                at in self._markers or _kind_of(line) or line.startswith("#") or _BULLET.match(line)
+                at in self._markers
+                or _kind_of(line)
+                or line.startswith(("#", CONFLICT_NOTE))
+                or _BULLET.match(line)
             ):
                 return at
             else:

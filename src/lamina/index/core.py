@@ -101,14 +101,18 @@ class Records:
         self._db = db
         self._path = path
         self._at = at
+        self._purged = False
 
     @contextmanager
     def change(self) -> Iterator[None]:
         """Hold the database for one transaction."""
         with _told(self._path):
             self._db.execute("BEGIN IMMEDIATE")
+            self._purged = False
             try:
                 yield
+                if self._purged:  # a deleted word stays in the lists of FTS5 until they are merged
+                    self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
@@ -173,8 +177,7 @@ class Records:
             self._set(hash, PURGED)
             sql = "UPDATE record SET content = '', source = '', item = '', reason = '' WHERE hash = ?"
             self._db.execute(sql, (hash,))
-            # A deleted word stays in the lists of FTS5 until they are merged.
-            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            self._purged = True
             self._note(hash, "purged")
         return PURGED
 

@@ -8,6 +8,8 @@ from lamina.memory.upkeep import Upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lamina.memory.reading import Json
 
 
@@ -54,6 +56,51 @@ class Stages(Upkeep):
         from lamina.memory import recording
 
         return recording.at_end(self._at, host, session)
+
+    def refine_plan(
+        self,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        project: str | os.PathLike[str] | None = None,
+        memory_path: str | None = None,
+    ) -> Json:
+        """Return the digest's items with what becomes of each, to be edited, and the gates in the way."""
+        from lamina.memory import refining
+
+        return refining.plan(self._at, file=file, project=project, memory_path=memory_path)
+
+    def refine(  # noqa: PLR0913 - one for each word of the command
+        self,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        project: str | os.PathLike[str] | None = None,
+        memory_path: str | None = None,
+        given: object = None,
+        model: str | None = None,
+        semantic_env: str | None = None,
+        approve: Callable[[Json], bool] | bool = False,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Json:
+        """Rewrite the digest by a plan that accounts for every item, and approve in the core what stays.
+
+        `given` is an edited plan; `approve` the person's yes, or asks for it. `file` is a copy, which needs
+        none.
+        """
+        from lamina.memory import refining
+
+        return refining.refine(
+            self._at,
+            file=file,
+            project=project,
+            memory_path=memory_path,
+            given=given,
+            model=model,
+            semantic_env=semantic_env,
+            approve=approve,
+            force=force,
+            dry_run=dry_run,
+        )
 
     def semantic(self, verb: str, request: object) -> tuple[int, Json]:
         """Let a program `ingest`, `refine` or `query` the records behind a digest.

@@ -60,6 +60,7 @@ COMMANDS: dict[str, Command] = {
     "index": Command("upkeep", "Work", "check or rebuild the search index"),
     "record": Command("record", "Project", "append this session to the project's record of the day"),
     "digest": Command("digest", "Project", "consolidate the daily records of a project into its digest"),
+    "refine": Command("refine", "Project", "make the digest shorter; you approve it, nothing is lost"),
     "semantic": Command("semantic", "Project", "store, refine and query project knowledge (JSON in and out)"),
     "install": Command("install", "Hosts", "put Lamina into your agents, so that memory works by itself"),
     "uninstall": Command("install", "Hosts", "take it out again, to the byte"),

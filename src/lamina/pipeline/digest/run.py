@@ -98,7 +98,7 @@ def _written(view: View, selection: Selection, cores: Cores, now: datetime) -> R
     done = syncing.settle(core, reason, digest, section.items, before)
     text = _with_sync(view.folder, digest, done)
     checks = verify.appended_checks(view, section, done, text, render_time(now))
-    verify.require(checks, view.folder, ours=text, old=view.old)
+    verify.require(checks, view.folder.digest, ours=text, old=view.old)
     limitations = (*view.problems, *_notes(view), *selection.limitations, *done.limitations)
     return Report(str(view.folder.digest), section, done, view.late, limitations, wrote=True)
 
@@ -120,7 +120,7 @@ def _retried(view: View, core: Core | None, reason: str, now: datetime, selectio
     text = setting_header(digest, state=marked, sync=sync_marker(digest.sync, done.status, done.pending))
     memoryfolder.replace(view.folder.digest, text, old=view.old)
     checks = verify.retried_checks(view, done, text, render_time(now))
-    verify.require(checks, view.folder, ours=text, old=view.old)
+    verify.require(checks, view.folder.digest, ours=text, old=view.old)
     limitations += done.limitations
     return Report(name, None, done, (), limitations, wrote=True, nothing="no session is new")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from lamina import errors
 from lamina.formats.dates import parse_time
@@ -18,7 +19,7 @@ from lamina.store.memoryfolder import Dailies, MemoryFolder
 Check = tuple[str, bool]
 
 
-def require(checks: Iterator[Check], folder: MemoryFolder, *, ours: str, old: str | None) -> None:
+def require(checks: Iterator[Check], path: Path, *, ours: str, old: str | None) -> None:
     """Raise VerificationFailed naming the first check that fails, after the old digest was put back.
 
     It is put back only over our own bytes: what somebody else wrote meanwhile stays.
@@ -29,13 +30,13 @@ def require(checks: Iterator[Check], folder: MemoryFolder, *, ours: str, old: st
     back = "the digest is as it was before"
     try:
         if old is None:
-            files.remove(folder.digest, expected=files.fingerprint(ours))
+            files.remove(path, expected=files.fingerprint(ours))
         else:
-            memoryfolder.replace(folder.digest, old, old=ours)
+            memoryfolder.replace(path, old, old=ours)
     except errors.LaminaError as problem:
         back = f"the digest could not be put back: {problem.message}"
     raise errors.VerificationFailed(
-        f"{folder.digest}: what was written does not hold: {failed}", f"{back}; run the command again"
+        f"{path}: what was written does not hold: {failed}", f"{back}; run the command again"
     )
 
 

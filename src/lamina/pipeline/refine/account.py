@@ -1,0 +1,276 @@
+"""Holds an edited plan against the digest: nothing may be left out, changed on the way, or made up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lamina import errors
+from lamina.formats.digest import Digest, Item
+from lamina.formats.hashing import knowledge_text
+from lamina.formats.lines import fold
+from lamina.formats.origin import key_of
+from lamina.formats.structure import one_line
+from lamina.pipeline.checks.misread import misread
+from lamina.pipeline.checks.names import doubts
+from lamina.pipeline.checks.support import FIRM, LEAST, Passage, support
+from lamina.pipeline.ground import inventions
+from lamina.pipeline.redact import redact
+from lamina.pipeline.refine.personal import personal, without
+from lamina.pipeline.refine.plan import ACTIONS, DROP, KEEP, MERGE, Choice, Plan
+
+LONGEST = 4_000
+_SHOWN = 40
+_REASON = re.compile(
+    r"(resolved|superseded|duplicate)\s+(?:by|of)\s+`?([^\s`]+)`?\s*(?:[.:;,—-].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOISE = re.compile(r"noise\s*[:：]\s*\S", re.IGNORECASE)
+_REASONS = "`resolved by ID` (an open action), `superseded by ID`, `duplicate of ID`, `noise: why` (a state)"
+
+
+class _Faulty(Exception):
+    """What is wrong with one row."""
+
+
+def accounted(value: object, digest: Digest) -> Plan:
+    """Return the plan that a person or an agent gave back.
+
+    Raises BadInput that lists everything that is wrong: items that are missing, unknown or named twice, words
+    that were altered, lost or made up, drops without a reason that the digest itself shows.
+    """
+    rows = value.get("items") if isinstance(value, Mapping) else None
+    if not isinstance(rows, list):
+        raise errors.BadInput('the plan has no list "items"', "`lamina refine --plan` prints one")
+    faults: list[str] = []
+    choices: dict[str, Choice] = {}
+    texts: dict[str, str] = {}
+    for number, row in enumerate(rows):
+        try:
+            choice, text = _row(row, number, digest)
+        except _Faulty as fault:
+            faults.append(str(fault))
+            continue
+        if choice.item.id in choices:
+            faults.append(f"{choice.item.id} stands twice")
+        choices[choice.item.id] = choice
+        texts[choice.item.id] = text
+    named = {str(row.get("id")) for row in rows if isinstance(row, Mapping)}
+    missing = [name for name in digest.current if name not in named]
+    if missing:
+        faults.append(
+            f"not accounted for: {', '.join(missing[:_SHOWN])}" + (" …" if len(missing) > _SHOWN else "")
+        )
+    ordered = {name: choices[name] for name in digest.current if name in choices}
+    plan = _judged(Plan(ordered), texts, faults)
+    if faults:
+        raise errors.BadInput(
+            "the plan is refused, nothing was written: " + "; ".join(dict.fromkeys(faults)),
+            "correct these and apply it again",
+        )
+    return plan
+
+
+def judged(plan: Plan) -> tuple[Plan, list[str]]:
+    """Hold a plan of our own making, or a model's, against the same rules; returns it and what is wrong."""
+    faults: list[str] = []
+    texts = {name: choice.text or choice.item.text for name, choice in plan.choices.items()}
+    return _judged(plan, texts, faults), faults
+
+
+def _row(row: object, number: int, digest: Digest) -> tuple[Choice, str]:
+    """Read one row: its choice and the text that it gives."""
+    if not isinstance(row, Mapping):
+        raise _Faulty(f"item {number} is no object")
+    name = row.get("id")
+    item = digest.current.get(name) if isinstance(name, str) else None
+    if item is None:
+        raise _Faulty(f"item {number}: no item has the id {str(name)[:80]!r}")
+    _require_unaltered(row, item)
+    action = row.get("action", KEEP)
+    if action not in ACTIONS:
+        raise _Faulty(f"{item.id}: action is one of {', '.join(ACTIONS)}")
+    into, reason = _text(row, "into", item.id), _text(row, "reason", item.id)
+    if action == MERGE and not into:
+        raise _Faulty(f'{item.id}: a merge needs "into"')
+    if action == DROP and not reason:
+        raise _Faulty(f"{item.id}: dropped without a reason: {_REASONS}")
+    conflict = row.get("conflict") or []
+    if not isinstance(conflict, list) or not all(isinstance(each, str) for each in conflict):
+        raise _Faulty(f'{item.id}: "conflict" is no list of ids')
+    others = tuple(dict.fromkeys(each for each in conflict if each != item.id))
+    return Choice(item, action, into if action == MERGE else "", reason, "", others), _wording(row, item)
+
+
+def _require_unaltered(row: Mapping[str, Any], item: Item) -> None:
+    if row.get("hash", item.content) not in (item.content, item.hash):
+        raise _Faulty(f"{item.id}: its hash is another one; the digest changed, or the plan was altered")
+    if row.get("kind", item.kind) != item.kind:
+        raise _Faulty(f"{item.id}: its kind was altered")
+    given = row.get("sources", list(item.sources))
+    own = {key_of(each) for each in item.sources}
+    if not isinstance(given, list) or {key_of(str(each)) for each in given} != own:
+        raise _Faulty(f"{item.id}: its sources were altered")
+
+
+def _wording(row: Mapping[str, Any], item: Item) -> str:
+    text = row.get("text", item.text)
+    if not isinstance(text, str) or not knowledge_text(fold(text)):
+        raise _Faulty(f"{item.id} has no text")
+    if len(text) > LONGEST:
+        raise _Faulty(f"{item.id}: its text has {len(text)} characters; at most {LONGEST}")
+    if redact(text).counts and not redact(item.text).counts:
+        raise _Faulty(f"{item.id}: its text holds a secret")
+    return fold(text)
+
+
+def _judged(plan: Plan, texts: Mapping[str, str], faults: list[str]) -> Plan:
+    choices = dict(plan.choices)
+    for name, choice in plan.choices.items():
+        match choice.action:
+            case "merge":
+                faults += _merge_faults(plan, choice)
+            case "drop":
+                faults += filter(None, [_drop_fault(plan, choice)])
+            case _:
+                pass
+        for other in choice.conflict:
+            there = plan.choices.get(other)
+            if choice.action != KEEP or there is None or there.action != KEEP:
+                faults.append(f"{name}: is in conflict with {other}, but only items that stay can be")
+    for name, choice in plan.choices.items():
+        if choice.action == KEEP:
+            told, fused = _wording_faults(plan, choice, texts.get(name, choice.item.text))
+            faults += told
+            choices[name] = replace(choice, text=fused)
+        elif knowledge_text(texts.get(name, "")) not in ("", choice.item.text):
+            faults.append(f"{name}: its text was altered, but it does not stay")
+    return _both_ways(Plan(choices, plan.limitations))
+
+
+def _merge_faults(plan: Plan, choice: Choice) -> list[str]:
+    name, into = choice.item.id, plan.choices.get(choice.into)
+    if choice.into == name:
+        return [f"{name}: is merged into itself"]
+    if into is None:
+        return [f"{name}: is merged into {choice.into}, which is no item"]
+    if into.action != KEEP:
+        return [f"{name}: is merged into {choice.into}, which does not stay"]
+    if (choice.item.kind == "open") != (into.item.kind == "open"):
+        return [f"{name}: an open action merges with no settled item; `resolved by {choice.into}` drops it"]
+    return []
+
+
+def _drop_fault(plan: Plan, choice: Choice) -> str:
+    """Say why an item may not be dropped, "" if it may: its reason must be one that the digest shows."""
+    item, reason = choice.item, choice.reason.strip()
+    named = _REASON.fullmatch(reason)
+    if named is None:
+        noise = bool(_NOISE.match(reason))
+        if noise and item.kind == "state":
+            return ""
+        return (
+            f"{item.id}: a {item.kind} is never noise"
+            if noise
+            else f"{item.id}: its reason is none of {_REASONS}"
+        )
+    how, other = named[1].lower(), named[2].rstrip(".,;:")
+    by = plan.choices.get(other)
+    if by is None or by.action != KEEP or other == item.id:
+        return f"{item.id}: its reason names {other}, which is no other item that stays"
+    if how == "duplicate":
+        lost = lost_in(item, by.text or by.item.text)
+        return f"{item.id}: is no duplicate of {other}, which {lost}" if lost else ""
+    return _ended_fault(item, how, by.item)
+
+
+def _ended_fault(item: Item, how: str, by: Item) -> str:
+    """Say why an item can't have been resolved or superseded by another one, "" if it can."""
+    if how == "resolved" and (item.kind != "open" or by.kind == "open"):
+        return f"{item.id}: only an open action is resolved, and by what is settled"
+    if by.line < item.line:
+        return f"{item.id}: {by.id} is older, so it can't have {how} it"
+    near = support(item.text, [Passage(0, 0, "assistant", by.text)])
+    if near is None or near.share < LEAST:
+        return f"{item.id}: {by.id} says nothing of it, so it can't have {how} it"
+    return ""
+
+
+def _wording_faults(plan: Plan, choice: Choice, text: str) -> tuple[list[str], str]:
+    """Judge the words of an item that stays; returns what is wrong and its new wording, "" for its own."""
+    item, merged = choice.item, plan.merged_into(choice.item.id)
+    same = knowledge_text(text) == item.text
+    if not merged:
+        if same:
+            return [], ""
+        flagged = personal(item.text)
+        if flagged and " ".join(text.split()) in without(item.text, flagged):
+            return [], text
+        return [f"{item.id}: its text was altered"], ""
+    parts = [item, *(each.item for each in merged)]
+    final = item.text if same else text
+    faults = []
+    for part in parts if not same else parts[1:]:
+        lost = lost_in(part, final)
+        if lost:
+            faults.append(f"{part.id}: the merged text of {item.id} {lost}")
+    if not same:
+        wrong = _invented(final, parts)
+        if wrong:
+            faults.append(f"{item.id}: the merged text {wrong}")
+    return faults, "" if same else text
+
+
+def lost_in(item: Item, text: str) -> str:
+    """Say what of an item a text loses, "" for nothing: a value, a name, its meaning, most of its words."""
+    if _words(item.text) == _words(text):
+        return ""
+    values = inventions(item.text, text)
+    if values:
+        return f"loses {', '.join(map(repr, values[:3]))}"
+    names = doubts(item.text, text)
+    if names:
+        return f"loses {', '.join(map(repr, names[:3]))}"
+    found = support(item.text, [Passage(0, 0, "assistant", one_line(text))])
+    if found is None or found.share < FIRM:
+        return "does not say the same"
+    wrong = misread(text, [item.text]) or misread(item.text, [text])
+    return f"has it {wrong}" if wrong else ""
+
+
+def _invented(text: str, parts: Sequence[Item]) -> str:
+    said = [part.text for part in parts]
+    whole = "\n".join(said)
+    values = inventions(text, whole) or doubts(text, whole)
+    if values:
+        return f"makes up {', '.join(map(repr, values[:3]))}"
+    found = support(text, [Passage(n, n, "assistant", each) for n, each in enumerate(said)])
+    if found is None or found.share < FIRM:
+        return "says what none of them says"
+    return ""
+
+
+def _words(text: str) -> str:
+    return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
+
+
+def _both_ways(plan: Plan) -> Plan:
+    """Let both items of a conflict name the other one."""
+    choices = dict(plan.choices)
+    for name, choice in plan.choices.items():
+        for other in choice.conflict:
+            there = choices.get(other)
+            if there is not None and name not in there.conflict:
+                choices[other] = replace(there, conflict=(*there.conflict, name))
+    return Plan(choices, plan.limitations)
+
+
+def _text(row: Mapping[str, Any], key: str, name: object) -> str:
+    value = row.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _Faulty(f'{name}: "{key}" is no text')
+    return fold(value)[:500]

@@ -1,0 +1,219 @@
+"""What survived a refine is approved in the semantic core, what did not is retired (the seed's section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lamina.formats.digest import Digest, Item, setting_header, sync_marker
+from lamina.formats.digestreader import parse_digest
+from lamina.formats.structure import split_lines
+from lamina.pipeline.digest.sync import MISMATCH, PENDING, SYNCED, UNAVAILABLE, Sync, answered, fact_of
+from lamina.pipeline.refine.rewrite import Final
+from lamina.pipeline.semantic import (
+    BUILTIN,
+    Core,
+    Operation,
+    Outcome,
+    Promote,
+    Purge,
+    Record,
+    Supersede,
+    Update,
+)
+
+FUSED, SURVIVED, OPEN = 0.9, 0.8, 0.6
+"""Confidence of what was merged, of what survived, of an action that is still open."""
+GONE = frozenset({"not_found", "purged"})
+"""What a core says of a record that need not be retired any more."""
+ROLLED_BACK = "rolled_back"
+_TRIES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """How the core stands, and the hashes that it approved."""
+
+    sync: Sync
+    approved: frozenset[str]
+
+
+def confidence(item: Item, *, fused: bool) -> float:
+    """Return how sure the core may be of an item."""
+    return OPEN if item.kind == "open" else FUSED if fused else SURVIVED
+
+
+def obsolete(before: Digest, stays: Iterable[Final], core: str) -> tuple[str, ...]:
+    """Return the hashes that no item has any more and that a core must retire.
+
+    Approved ones, and those that waited before; in the built-in core the candidates of older wordings, too.
+    """
+    alive = {each.item.hash for each in stays}
+    said = [item for item in before.items if item.sync == "approved" or core == BUILTIN]
+    hashes = dict.fromkeys((*before.pending, *(item.hash or item.content for item in said)))
+    return tuple(found for found in hashes if found not in alive)
+
+
+def waiting(before: Digest, stays: Sequence[Final]) -> tuple[str, ...]:
+    """Return the hashes that are pending before anything was asked: what waited first, then what is new."""
+    wanted = [each.item.hash for each in stays if each.item.sync != "approved"]
+    first = [found for found in before.pending if found in wanted]
+    old = [found for found in obsolete(before, stays, "") if found not in wanted]
+    return tuple(dict.fromkeys((*first, *wanted, *old)))
+
+
+def promote(core: Core | None, reason: str, before: Digest, stays: Sequence[Final]) -> Promoted:
+    """Approve what stays and retire what does not; `reason` tells why there is no core.
+
+    What waited before comes first. A record whose item has new words is updated; a new one is ingested and
+    then promoted, never the other way round.
+    """
+    if core is None:
+        told = (f"semantic synchronisation was not available: {reason}",)
+        return Promoted(Sync(UNAVAILABLE, waiting(before, stays), told), _standing(stays))
+    if core.broken in ("missing", "damaged") and (core.broken == "missing" or before.pending):
+        return _rebuilt(core, stays)
+    outcomes = _approved(core, before, stays)
+    ok = frozenset(each.hash for each in outcomes if each.ok)
+    failed = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
+    for found, why in _retired(core, before, stays, ok).items():
+        failed.setdefault(found, why)
+    return Promoted(_sync(failed), ok | _standing(stays))
+
+
+def with_sync(text: str, sync: Sync, approved: frozenset[str]) -> str:
+    """Return a refined digest with the markers as they are now; its words and every other line stay."""
+    digest = parse_digest(text)
+    new: dict[str, str] = {}
+    for item in digest.refined:
+        marker = item.marker
+        if marker is not None and item.hash in approved and item.sync != "approved":
+            new[marker.raw] = str(marker.setting("sync", "approved"))
+    lines = split_lines(setting_header(digest, sync=sync_marker(digest.sync, sync.status, sync.pending)))
+    for number, line in enumerate(lines):
+        bare = line.rstrip("\r\n")
+        if bare in new:
+            lines[number] = new[bare] + line[len(bare) :]
+    return "".join(lines)
+
+
+def again(core: Core, digest: Digest) -> Promoted:
+    """Ask the core once more about what waits in a refined digest (sync-retry mode)."""
+    wanted = set(digest.pending)
+    stays = [Final(item, fused=bool(item.marker and item.marker.get("merged"))) for item in digest.refined]
+    if core.broken in ("missing", "damaged"):
+        return _rebuilt(core, stays)
+    asked = [each for each in stays if each.item.hash in wanted]
+    bad = [Outcome(each.item.hash, ok=False, error=MISMATCH) for each in asked if each.item.edited]
+    outcomes = [*bad, *_ingested(core, [each for each in asked if not each.item.edited])]
+    ok = frozenset(each.hash for each in outcomes if each.ok)
+    failed = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
+    alive = {each.item.hash for each in stays}
+    gone = [found for found in digest.pending if found not in alive]
+    failed |= _retire(core, gone)
+    return Promoted(_sync(failed), ok | _standing(stays))
+
+
+def _sync(failed: dict[str, str]) -> Sync:
+    told = tuple(f"{found[:12]}… was not taken by the semantic core: {why}" for found, why in failed.items())
+    return Sync(PENDING if failed else SYNCED, tuple(failed), told)
+
+
+def _standing(stays: Iterable[Final]) -> frozenset[str]:
+    return frozenset(each.item.hash for each in stays if each.item.sync == "approved")
+
+
+def _rebuilt(core: Core, stays: Sequence[Final]) -> Promoted:
+    """Make the core's records anew of what stays."""
+    good = [each for each in stays if not each.item.edited]
+    records = [
+        Record(fact_of(each.item, confidence(each.item, fused=each.fused)), approved=True) for each in good
+    ]
+    hashes = [record.fact.hash for record in records]
+    outcomes = answered(hashes, core.rebuild(records))
+    outcomes += [Outcome(each.item.hash, ok=False, error=MISMATCH) for each in stays if each.item.edited]
+    failed = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
+    return Promoted(_sync(failed), frozenset(each.hash for each in outcomes if each.ok))
+
+
+def _approved(core: Core, before: Digest, stays: Sequence[Final]) -> list[Outcome]:
+    """Update what was approved in other words, ingest and promote the rest; what waited goes first."""
+    first = {found: n for n, found in enumerate(before.pending)}
+    wanted = [each for each in stays if each.item.sync != "approved"]
+    wanted.sort(key=lambda each: first.get(each.item.hash, len(first)))
+    changed = [each for each in wanted if each.before]
+    outcomes = _each(core, [_update(each) for each in changed]) if changed else []
+    unknown = {each.hash for each in outcomes if not each.ok and each.error in GONE}
+    left = [each for each in wanted if not each.before or each.item.hash in unknown]
+    kept = [each for each in outcomes if each.hash not in unknown]
+    return [*kept, *_ingested(core, left)]
+
+
+def _update(each: Final) -> Update:
+    return Update(each.before[-1], fact_of(each.item, confidence(each.item, fused=each.fused)))
+
+
+def _ingested(core: Core, stays: Sequence[Final]) -> list[Outcome]:
+    """Ingest and then promote what was ingested."""
+    if not stays:
+        return []
+    facts = [fact_of(each.item, confidence(each.item, fused=each.fused)) for each in stays]
+    stored = answered([fact.hash for fact in facts], core.ingest(facts))
+    good = [(each, outcome) for each, outcome in zip(stays, stored, strict=True) if outcome.ok]
+    asked = [Promote(outcome.hash, confidence(each.item, fused=each.fused)) for each, outcome in good]
+    promoted = iter(_each(core, asked) if asked else [])
+    return [next(promoted) if outcome.ok else outcome for outcome in stored]
+
+
+def _retired(core: Core, before: Digest, stays: Sequence[Final], ok: frozenset[str]) -> dict[str, str]:
+    """Retire what no item says any more; the old words of an item whose new ones failed stay for now."""
+    held = {found for each in stays if each.item.hash not in ok for found in each.before}
+    updated = {each.before[-1] for each in stays if each.before and each.item.hash in ok}
+    gone = [found for found in obsolete(before, stays, core.name) if found not in held]
+    return _retire(core, gone, superseded=frozenset(updated))
+
+
+def _retire(core: Core, hashes: Sequence[str], *, superseded: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Supersede and purge records, both in one call; returns what failed and why.
+
+    One that fails takes the others of a call back with it, so they are tried again without it.
+    """
+    failed: dict[str, str] = {}
+    left = list(hashes)
+    for _ in range(_TRIES):
+        if not left:
+            return failed
+        operations = [operation for found in left for operation in _ending(found, superseded)]
+        outcomes = answered([_hash(each) for each in operations], core.refine(operations))
+        bad = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
+        culprits = {found: why for found, why in bad.items() if why != ROLLED_BACK}
+        failed |= {found: why for found, why in culprits.items() if why not in GONE}
+        if len(culprits) == len(bad):  # nothing was taken back for another's sake
+            return failed
+        left = [found for found in left if found in bad and found not in culprits]
+    return failed | dict.fromkeys(left, ROLLED_BACK)
+
+
+def _ending(found: str, superseded: frozenset[str]) -> list[Operation]:
+    """Return what retires a record; an update has superseded the old one already."""
+    if found in superseded:
+        return [Purge(found)]
+    return [Supersede(found, reason="no longer in the digest"), Purge(found)]
+
+
+def _each(core: Core, operations: Sequence[Operation]) -> list[Outcome]:
+    """Do operations all at once; what was taken back because of others is tried again without those."""
+    done: dict[int, Outcome] = {}
+    left = list(range(len(operations)))
+    for _ in range(_TRIES):
+        asked = [operations[n] for n in left]
+        outcomes = answered([_hash(each) for each in asked], core.refine(asked))
+        done |= dict(zip(left, outcomes, strict=True))
+        left = [n for n in left if done[n].error == ROLLED_BACK]
+        if not left or len(left) == len(outcomes):
+            break
+    return [done[n] for n in range(len(operations))]
+
+
+def _hash(operation: Operation) -> str:
+    return operation.fact.hash if isinstance(operation, Update) else operation.hash
