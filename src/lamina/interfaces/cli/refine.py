@@ -18,8 +18,8 @@ HELP = (
     "Rewrite the project's digest as one list for each kind: what says the same is merged, what is done or "
     "replaced is dropped, everything else is kept with its sources. --plan prints what becomes of each item, "
     "to be edited and given back with --apply; a plan that leaves out, changes or makes up anything is "
-    "refused. Without one, a model that you permitted proposes, else only what needs no judgement is merged. The "
-    "project's own digest is rewritten only after a yes."
+    "refused. Without one, a model that you permitted proposes, else only what needs no judgement is merged. "
+    "The project's own digest is rewritten only after a yes."
 )
 
 
