@@ -74,6 +74,7 @@ def refine(  # noqa: PLR0913 - one for each word of the command
         cores,
         now=opened.clock(),
         approve=say_yes,
+        given=given is not None,
         force=force,
         dry_run=dry_run,
     )

@@ -213,7 +213,7 @@ def _wording_faults(plan: Plan, choice: Choice, text: str) -> tuple[list[str], s
     final = item.text if same else text
     faults = []
     for part in parts if not same else parts[1:]:
-        lost = lost_in(part, final)
+        lost = lost_in(part, final, alone=same)
         if lost:
             faults.append(f"{part.id}: the merged text of {item.id} {lost}")
     if not same:
@@ -223,8 +223,11 @@ def _wording_faults(plan: Plan, choice: Choice, text: str) -> tuple[list[str], s
     return faults, "" if same else text
 
 
-def lost_in(item: Item, text: str) -> str:
-    """Say what of an item a text loses, "" for nothing: a value, a name, its meaning, most of its words."""
+def lost_in(item: Item, text: str, *, alone: bool = True) -> str:
+    """Say what of an item a text loses, "" for nothing: a value, a name, its meaning, most of its words.
+
+    Unless the text says this item `alone`, a "not" in it may be another one's.
+    """
     if _words(item.text) == _words(text):
         return ""
     values = inventions(item.text, text)
@@ -236,7 +239,7 @@ def lost_in(item: Item, text: str) -> str:
     found = support(item.text, [Passage(0, 0, "assistant", one_line(text))])
     if found is None or found.share < FIRM:
         return "does not say the same"
-    wrong = misread(text, [item.text]) or misread(item.text, [text])
+    wrong = misread(text, [item.text]) if alone else ""
     return f"has it {wrong}" if wrong else ""
 
 
@@ -249,7 +252,8 @@ def _invented(text: str, parts: Sequence[Item]) -> str:
     found = support(text, [Passage(n, n, "assistant", each) for n, each in enumerate(said)])
     if found is None or found.share < FIRM:
         return "says what none of them says"
-    return ""
+    wrong = misread(text, said)
+    return f"has something {wrong}" if wrong else ""
 
 
 def _words(text: str) -> str:

@@ -113,25 +113,33 @@ def run(  # noqa: PLR0913 - each is one decision of the caller
     *,
     now: datetime,
     approve: Approve,
+    given: bool = False,
     force: bool = False,
     dry_run: bool = False,
 ) -> Report:
     """Refine a digest, or ask the core again about what waits in one that is refined.
 
     The plan is made and approved before the folder is held; a digest that changed meanwhile is left alone
-    (ChangedMeanwhile). Raises Undecided for a gate that stops or for want of approval, BadInput for a plan
-    that does not account for everything, VerificationFailed with the old bytes restored.
+    (ChangedMeanwhile). `given` says that the plan is somebody's, so it must not be passed over. Raises
+    Undecided for a gate that stops or for want of approval, BadInput for a plan that does not account for
+    everything, VerificationFailed with the old bytes restored.
     """
     text, digest = read(target)
     found = stops(target, digest, now)
     gating.require(found, digest, target.path.name, force=force)
-    if gating.RETRY in found:
+    if gating.RETRY in found and not force:
+        if given:
+            raise errors.Undecided(
+                f"{target.path.name}: is refined already, only its {len(digest.pending)} pending hashes wait",
+                "the plan was not applied",
+                choices=("lamina refine", "lamina refine --force --apply FILE"),
+            )
         return _retried(target, cores, dry_run=dry_run)
     plan = make(digest)
     report = _planned(target, text, digest, plan, now)
     if dry_run:
         return report
-    if gating.APPROVAL in found and not approve(report):
+    if target.canonical and not approve(report):
         raise errors.Undecided(
             f"{target.path.name}: a person must approve that the digest is rewritten",
             f"{report.words[0]} words become {report.words[1]}; nothing was written",
