@@ -9,18 +9,16 @@ depends on them alone, whatever came before.
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from lamina import errors
 from lamina.formats.dates import render_time
-from lamina.index import disk, words
+from lamina.index import words
+from lamina.index.coredisk import WAIT_S, connected, told
 from lamina.index.vectors import directions, encode
 
 TYPE_CHECKING = False
@@ -30,33 +28,23 @@ if TYPE_CHECKING:
 
     from lamina.embed.base import Embedder
 
+    Floats = NDArray[np.float32]
+
 CANDIDATE, APPROVED, SUPERSEDED, PURGED = "candidate", "approved", "superseded", "purged"
 FOUND: Final = (APPROVED, CANDIDATE)
-SCHEMA: Final = 1
-WAIT_S: Final = 2.0
-_APPLICATION = 0x4C414D43
-_TABLES = f"""
-CREATE TABLE record (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, content TEXT NOT NULL,
-    source TEXT NOT NULL, item TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, confidence REAL,
-    created TEXT NOT NULL, by TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '');
-CREATE TABLE vector (hash TEXT NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL, code BLOB NOT NULL,
-    PRIMARY KEY (hash, model, dimension)) WITHOUT ROWID;
-CREATE TABLE event (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, hash TEXT NOT NULL,
-    what TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '');
-CREATE VIRTUAL TABLE words USING fts5(said, tokenize="{words.TOKENIZER}");
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {SCHEMA};
-"""
-
-
 _COUNT = "SELECT count(*) FROM record WHERE status IN (?, ?)"
 _MATCHES = (
     "SELECT r.hash FROM words w JOIN record r ON r.id = w.rowid WHERE words MATCH ? AND r.status IN (?, ?)"
 )
 _NEAR = (
     "SELECT v.hash, v.code FROM vector v JOIN record r ON r.hash = v.hash"
-    " WHERE v.model = ? AND v.dimension = ? AND r.status IN (?, ?)"
+    " WHERE v.model = ? AND v.dimension = ? AND r.status IN (?, ?) ORDER BY v.hash"
 )
+_KEEP_VECTOR = (  # not of a record that was retired while its vector was made
+    "INSERT OR REPLACE INTO vector SELECT hash, ?, ?, ? FROM record WHERE hash = ? AND status IN (?, ?)"
+)
+_COLUMNS = "hash, content, source, item, kind, status, confidence, created, by, reason"
+_DIGITS = 6
 _IN_PARTS = 0.7
 
 
@@ -94,6 +82,14 @@ class Scored(NamedTuple):
     score: float
 
 
+class History(NamedTuple):
+    """What older records hold that no digest tells: events, retired records, and vectors to be used again."""
+
+    events: list[tuple[str, ...]]
+    retired: list[tuple[object, ...]]
+    codes: list[tuple[str, str, int, bytes]]
+
+
 class Records:
     """One open database. Use `opened`; every change happens in `change`, all of it or nothing."""
 
@@ -106,22 +102,23 @@ class Records:
     @contextmanager
     def change(self) -> Iterator[None]:
         """Hold the database for one transaction."""
-        with _told(self._path):
+        with told(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             self._purged = False
             try:
                 yield
                 if self._purged:  # a deleted word stays in the lists of FTS5 until they are merged
                     self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # a full disk has taken it back already
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     def get(self, hash: str) -> Row | None:
         """Return a record by its hash."""
         sql = "SELECT hash, content, source, item, kind, status, confidence FROM record WHERE hash = ?"
-        with _told(self._path):
+        with told(self._path):
             found = self._db.execute(sql, (hash,)).fetchone()
         return Row(*found) if found else None
 
@@ -181,56 +178,62 @@ class Records:
             self._note(hash, "purged")
         return PURGED
 
+    def inherit_history(self, old: History) -> None:
+        """Begin with the events and the retired records of an older file."""
+        self._db.executemany("INSERT INTO event (at, hash, what, detail) VALUES (?, ?, ?, ?)", old.events)
+        marks = ",".join("?" * 10)
+        sql = f"INSERT INTO record ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - names and marks only
+        self._db.executemany(sql, old.retired)
+
     def without_vector(self, model: str, dimension: int, most: int) -> list[tuple[str, str]]:
         """Return hash and content of records in force that this model has not embedded."""
         sql = (
             "SELECT r.hash, r.content FROM record r LEFT JOIN vector v ON v.hash = r.hash AND v.model = ?"
             " AND v.dimension = ? WHERE v.hash IS NULL AND r.status IN (?, ?) ORDER BY r.id LIMIT ?"
         )
-        with _told(self._path):
+        with told(self._path):
             return self._db.execute(sql, (model, dimension, *FOUND, most)).fetchall()
 
-    def embedded(self, hashes: Collection[str], model: str) -> frozenset[str]:
-        """Return which of some records have a vector of a model."""
-        found: set[str] = set()
-        listed = list(hashes)
-        with _told(self._path):
-            for start in range(0, len(listed), 500):
-                part = listed[start : start + 500]
-                marks = ",".join("?" * len(part))
-                sql = f"SELECT hash FROM vector WHERE model = ? AND hash IN ({marks})"  # noqa: S608 - marks only
-                found.update(each for (each,) in self._db.execute(sql, (model, *part)))
-        return frozenset(found)
-
-    def put_vectors(self, model: str, hashes: Sequence[str], rows: NDArray[np.float32]) -> None:
-        """Store the vectors of records, one row each."""
-        codes = encode(rows)
-        self._db.executemany(
-            "INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)",
-            ((each, model, codes.shape[1], code.tobytes()) for each, code in zip(hashes, codes, strict=True)),
+    def unembedded(self, model: str | None) -> frozenset[str]:
+        """Return the records in force that have no vector of a model, None: of no model at all."""
+        sql = (
+            "SELECT hash FROM record r WHERE status IN (?, ?) AND NOT EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.hash = r.hash AND v.model = coalesce(?, v.model))"
         )
+        with told(self._path):
+            return frozenset(each for (each,) in self._db.execute(sql, (*FOUND, model)))
+
+    def put_vectors(self, model: str, hashes: Sequence[str], rows: Floats) -> None:
+        """Store the vectors of records, one row each."""
+        self.put_codes(
+            (each, model, code.size, code.tobytes()) for each, code in zip(hashes, encode(rows), strict=True)
+        )
+
+    def put_codes(self, codes: Iterable[tuple[str, str, int, bytes]]) -> None:
+        """Store vectors as they are kept: hash, model, dimension and code of each."""
+        rows = ((model, size, code, each, *FOUND) for each, model, size, code in codes)
+        self._db.executemany(_KEEP_VECTOR, rows)
 
     def query(
         self, text: str, *, limit: int, candidates: bool, embedder: Embedder | None, least: float = 0.0
     ) -> tuple[str, list[Scored]]:
         """Find records by words, and by meaning where they have vectors of the embedder.
 
-        Returns `fts` or `hybrid` and the best ones; equal scores are in the order of their hashes. Raises
+        Returns `fts` or `hybrid` and the best ones; equal scores are in the order of their hashes. With an
+        embedder the score is the mean of both, and that of the words where a record has no vector yet. Raises
         EmbedderUnavailable.
         """
         statuses = (APPROVED, CANDIDATE if candidates else APPROVED)
-        with _told(self._path):
+        asked = embedder.embed([text], query=True) if embedder else None  # before anybody is kept waiting
+        with told(self._path), self._snapshot():
             said = self._by_words(text, statuses)
-            meant = self._by_meaning(text, statuses, embedder) if embedder else {}
-            mode = "hybrid" if meant else "fts"
-            scores = {
-                each: (said.get(each, 0.0) + meant.get(each, 0.0)) / 2 if meant else said[each]
-                for each in {**said, **meant}
-            }
-            ranked = sorted(scores.items(), key=lambda pair: (-round(pair[1], 9), pair[0]))
+            meant = {} if asked is None or embedder is None else self._near(asked, embedder.name, statuses)
+            scores = {each: round(score, _DIGITS) for each, score in _joined(said, meant).items()}
+            ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
             best = [(each, score) for each, score in ranked if score >= least and score > 0][:limit]
             found = [(self.get(each), score) for each, score in best]
-        return mode, [Scored(row, round(score, 6)) for row, score in found if row is not None]
+        mode = "hybrid" if embedder else "fts"
+        return mode, [Scored(row, score) for row, score in found if row is not None]
 
     # --- inside
 
@@ -294,18 +297,43 @@ class Records:
     def _matches(self, expression: str, statuses: tuple[str, str]) -> list[str]:
         return [each for (each,) in self._db.execute(_MATCHES, (expression, *statuses))]
 
-    def _by_meaning(self, text: str, statuses: tuple[str, str], embedder: Embedder) -> dict[str, float]:
+    def _near(self, asked: Floats, model: str, statuses: tuple[str, str]) -> dict[str, float]:
         """Score records by how close their vectors point to the query's."""
         import numpy as np
 
-        dimension = embedder.dimension
-        found = self._db.execute(_NEAR, (embedder.name, dimension, *statuses)).fetchall()
+        dimension = asked.shape[1]
+        found = self._db.execute(_NEAR, (model, dimension, *statuses)).fetchall()
         found = [(each, code) for each, code in found if len(code) == dimension]
         if not found:
             return {}
         codes = np.frombuffer(b"".join(code for _, code in found), np.int8).reshape(-1, dimension)
-        near = directions(codes) @ embedder.embed([text], query=True)[0]
-        return {each: float(max(0.0, min(1.0, one))) for (each, _), one in zip(found, near, strict=True)}
+        near = np.clip(directions(codes).astype(np.float64) @ asked[0].astype(np.float64), 0.0, 1.0)
+        return {each: float(one) for (each, _), one in zip(found, near, strict=True)}
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Read as if nobody wrote meanwhile."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("ROLLBACK")
+
+
+def history(path: Path, *, wait_s: float = WAIT_S) -> History:
+    """Read what a rebuilt file takes over from the one before. Raises as `opened` does."""
+    with connected(path, make=False, wait_s=wait_s) as db, told(path):
+        retired = f"SELECT {_COLUMNS} FROM record WHERE status NOT IN (?, ?)"  # noqa: S608 - names only
+        return History(
+            db.execute("SELECT at, hash, what, detail FROM event ORDER BY id").fetchall(),
+            db.execute(retired, FOUND).fetchall(),
+            db.execute("SELECT hash, model, dimension, code FROM vector").fetchall(),
+        )
+
+
+def _joined(said: Mapping[str, float], meant: Mapping[str, float]) -> dict[str, float]:
+    """Return one score a record: both halves where it has a vector, else that of its words."""
+    return dict(said) | {each: (said.get(each, 0.0) + near) / 2 for each, near in meant.items()}
 
 
 @contextmanager
@@ -315,108 +343,5 @@ def opened(path: Path, *, at: datetime, make: bool = True, wait_s: float = WAIT_
     Raises NoSuchFile without them, UnsafePath for a link or a special file, CoreUnavailable while another
     process keeps them or for a damaged file or one of a newer version, UnwritableStore.
     """
-    _require_plain(path, make=make)
-    with _told(path):
-        db = sqlite3.connect(path, timeout=wait_s, isolation_level=None)
-    try:
-        with _told(path):
-            _prepare(db, path, make=make)
+    with connected(path, make=make, wait_s=wait_s) as db:
         yield Records(db, path, render_time(at))
-    finally:
-        db.close()
-
-
-def broken(path: Path, *, wait_s: float = WAIT_S) -> str:
-    """Say why records can't be read: `missing`, `damaged`, or "" while they can (or are only busy)."""
-    from datetime import UTC
-
-    try:
-        with opened(path, at=datetime.now(UTC), make=False, wait_s=wait_s) as records, _told(path):
-            checked = records._db.execute("PRAGMA quick_check(1)").fetchone()  # noqa: SLF001
-            return "" if checked == ("ok",) else "damaged"
-    except errors.NoSuchFile:
-        return "missing"
-    except errors.CoreUnavailable as problem:
-        return "damaged" if problem.damaged else ""
-    except errors.LaminaError:
-        return "damaged"
-
-
-def _require_plain(path: Path, *, make: bool) -> None:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        if not make:
-            raise errors.NoSuchFile(
-                f"{path}: there are no records yet", "`lamina digest` makes them"
-            ) from None
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
-        except FileExistsError:
-            return _require_plain(path, make=False)
-        except OSError as problem:
-            raise _unwritable(path, problem) from problem
-        return None
-    except OSError as problem:
-        raise _unwritable(path, problem) from problem
-    if not stat.S_ISREG(mode):
-        raise errors.UnsafePath(f"{path}: is no plain file", "move it out of the memory folder")
-    return None
-
-
-def _prepare(db: sqlite3.Connection, path: Path, *, make: bool) -> None:
-    db.execute("PRAGMA secure_delete = ON")
-    db.execute("PRAGMA synchronous = FULL")
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    (kind,) = db.execute("PRAGMA application_id").fetchone()
-    if version == SCHEMA and kind == _APPLICATION:
-        return
-    tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    if not (version == kind == tables == 0):
-        newer = kind == _APPLICATION and version > SCHEMA
-        raise errors.CoreUnavailable(
-            f"{path}: was written by a newer Lamina" if newer else f"{path}: is no database of Lamina",
-            "update Lamina" if newer else "move it away; `lamina semantic rebuild` makes it from the digest",
-            damaged=not newer,
-        )
-    if not make:
-        raise errors.NoSuchFile(f"{path}: there are no records yet", "`lamina digest` makes them")
-    db.execute("BEGIN IMMEDIATE")
-    if db.execute("PRAGMA user_version").fetchone() == (0,):
-        for statement in _TABLES.split(";\n"):
-            if statement.strip():
-                db.execute(statement)
-    db.execute("COMMIT")
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Turn what SQLite says into an error for a person."""
-    try:
-        yield
-    except sqlite3.DatabaseError as problem:
-        if disk.is_one_of(problem, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise errors.CoreUnavailable(
-                f"{path}: another process keeps it", "wait until it is done and run the command again"
-            ) from problem
-        if disk.is_one_of(
-            problem,
-            sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_IOERR,
-            sqlite3.SQLITE_READONLY,
-            sqlite3.SQLITE_CANTOPEN,
-        ):
-            raise errors.UnwritableStore(
-                f"{path}: can't be written ({problem})", "free some space or give yourself permission on it"
-            ) from problem
-        raise errors.CoreUnavailable(
-            f"{path}: is damaged ({problem})",
-            "`lamina semantic rebuild` makes it anew from the digest",
-            damaged=True,
-        ) from problem
-
-
-def _unwritable(path: Path, problem: OSError) -> errors.UnwritableStore:
-    return errors.UnwritableStore(
-        f"{path}: can't be written ({problem.strerror})", "check the folder's permissions"
-    )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OFF, BUILTIN, ENV = "off", "builtin", "env:"
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]{0,99}")
 _EXCLUDE = "info/exclude"
+_GLOB, _ESCAPED = r"[\\*?\[]", r"\\\g<0>"
 
 
 def core_of(opened: Opened, *, memory: Path, env_name: str | None = None) -> tuple[Core | None, str]:
@@ -36,7 +37,7 @@ def core_of(opened: Opened, *, memory: Path, env_name: str | None = None) -> tup
     if setting == OFF:
         return None, "the setting semantic is off"
     if setting == BUILTIN:
-        _exclude(memory)
+        _exclude(vectors)
         return Builtin(vectors, lambda: embedder_of(opened), opened.clock), ""
     name = setting.removeprefix(ENV)
     if not setting.startswith(ENV) or not _NAME.fullmatch(name):
@@ -47,9 +48,9 @@ def core_of(opened: Opened, *, memory: Path, env_name: str | None = None) -> tup
     where = opened.env.get(name, "")
     if not where:
         return None, f"the environment variable {name} is not set"
-    folder = Path(where)
-    if not folder.is_dir():
+    if not os.path.isdir(where):  # noqa: PTH112 - no error of any kind counts as one
         return None, f"{name} names {where}, which is no folder"
+    folder = Path(where).absolute()
 
     def call(script: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         return programs.call(folder / script, request, env=opened.env, variable=name)
@@ -62,20 +63,23 @@ def embedder_of(opened: Opened) -> Embedder | None:
     return opened.embedder
 
 
-def _exclude(memory: Path) -> None:
-    """Keep the records out of the repository's commits, in its own list on this machine.
+def _exclude(vectors: Path) -> None:
+    """Keep records that are about to be made out of the repository's commits, in its own list here.
 
     Best effort: a repository that can't be written keeps what it has.
     """
-    repository = find(memory if memory.is_dir() else memory.parent)
-    if repository is None or repository.top is None:
-        return
     try:
-        inside = Path(os.path.realpath(memory)).relative_to(os.path.realpath(repository.top))
-        line = f"/{(inside / memoryfolder.VECTORS).as_posix()}*"
+        if os.path.lexists(vectors):
+            return
+        memory = Path(os.path.realpath(vectors.parent))
+        repository = find(memory if memory.is_dir() else memory.parent)
+        if repository is None or repository.top is None:
+            return
+        inside = (memory / vectors.name).relative_to(os.path.realpath(repository.top)).as_posix()
+        line = f"/{re.sub(_GLOB, _ESCAPED, inside)}*"
         path = repository.common_dir / _EXCLUDE
         old = files.read_optional(path)
-        if line in (old or "").splitlines():
+        if "\n" in line or line in (old or "").splitlines():
             return
         gap = "" if not old or old.endswith("\n") else "\n"
         memoryfolder.replace(path, f"{old or ''}{gap}{line}\n", old=old)
@@ -88,6 +92,8 @@ def ask(opened: Opened, verb: str, request: object) -> tuple[int, dict[str, Any]
     from lamina.pipeline import coretalk
 
     verbs = {"ingest": coretalk.ingest, "refine": coretalk.refine, "query": coretalk.query}
+    if verb == "ingest" and isinstance(request, Mapping) and isinstance(request.get("dbPath"), str):
+        _exclude(Path(request["dbPath"]))
     return verbs[verb](request, lambda: embedder_of(opened), opened.clock)
 
 
@@ -110,7 +116,7 @@ def rebuild(
     digest = parse_digest(text)
     require_readable(digest, folder.digest.name)
     with memoryfolder.locked(folder):
-        _exclude(folder.path)
+        _exclude(folder.vectors)
         outcomes = Builtin(folder.vectors, lambda: embedder_of(opened), opened.clock).rebuild(
             sync.records(digest)
         )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina import errors
 from lamina.formats.hashing import content_hash
-from lamina.index import core
+from lamina.index import core, coredisk
 from lamina.index.core import Records, Refusal, Row
 from lamina.pipeline.redact import redact
 from lamina.pipeline.semantic import (
@@ -33,7 +33,9 @@ EMBED_S = 2.0
 """Seconds that one run spends on vectors; what is left gets them in a later one."""
 CONFIDENCE = 0.8
 _STEP = 256
-_REBUILT = ".lamina-rebuilt.db"
+LONGEST = 64 << 10
+"""Bytes of one content."""
+_REBUILT = ".rebuilt"
 
 Embedders = Callable[[], "Embedder | None"]
 """Gives the embedder of the settings, None for words alone. Raises EmbedderUnavailable."""
@@ -52,7 +54,7 @@ class Builtin:
     @property
     def broken(self) -> str:
         """Why the records can't be read: `missing`, `damaged`, or "" while they can."""
-        return core.broken(self._path)
+        return coredisk.broken(self._path)
 
     def ingest(self, facts: Sequence[Fact]) -> list[Outcome]:
         """Store facts as candidates, and give vectors to what has none, for a bounded time.
@@ -60,117 +62,116 @@ class Builtin:
         A fact whose vector a configured embedder failed to make is stored and counts as failed all the same:
         the next run repairs it.
         """
-        outcomes: list[Outcome] = []
         try:
             with core.opened(self._path, at=self._clock()) as records, records.change():
                 outcomes = [_stored(records, fact) for fact in facts]
         except errors.LaminaError as problem:
             return _failed([fact.hash for fact in facts], problem)
-        missing = self._embed()
-        return [
-            each._replace(ok=False, error="embedder") if each.ok and each.hash in missing else each
-            for each in outcomes
-        ]
+        return self._embedded(outcomes)
 
     def refine(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Do operations in one transaction: one that fails takes all of them back."""
-        done: list[Outcome] = []
         try:
-            with core.opened(self._path, at=self._clock()) as records, records.change():
-                for operation in operations:
-                    done.append(_done(records, operation))  # noqa: PERF401 - counted when one fails
-        except Refusal as refusal:
-            failed = len(done)
-            return [
-                Outcome(_hash_of(each), ok=False, error=refusal.fault.error if n == failed else "rolled_back")
-                for n, each in enumerate(operations)
-            ]
+            outcomes = operate(self._path, operations, self._clock())
         except errors.LaminaError as problem:
             return _failed([_hash_of(each) for each in operations], problem)
-        self._embed()
-        return done
+        if any(isinstance(each, Update) for each in operations):
+            return self._embedded(outcomes)
+        return outcomes
 
     def rebuild(self, records: Sequence[Record]) -> list[Outcome]:
-        """Make the records anew beside the old ones and put them in their place; a damaged file is kept."""
-        beside = self._path.with_name(_REBUILT)
+        """Make the records anew beside the old ones and put them in their place; a damaged file is kept.
+
+        Of old ones that can be read the events, what was retired and the vectors are taken over.
+        """
+        beside = self._path.with_name(f"{self._path.name}{_REBUILT}")
+        hashes = [record.fact.hash for record in records]
         try:
-            _discard(beside)
-            with core.opened(beside, at=self._clock()) as new, new.change():
-                outcomes = [_rebuilt(new, record) for record in records]
-            if core.broken(self._path) == "damaged":
-                stamp = self._clock().strftime("%Y%m%dT%H%M%SZ")
-                self._path.replace(self._path.with_name(f"{self._path.name}.damaged-{stamp}"))
-            _discard_journal(self._path)
-            beside.replace(self._path)
+            coredisk.discard(beside)
+            outcomes = self._anew(beside, records)
+            stamp = self._clock().strftime("%Y%m%dT%H%M%SZ")
+            coredisk.put_in_place(beside, self._path, stamp=stamp)
         except errors.LaminaError as problem:
-            _discard(beside)
-            return _failed([record.fact.hash for record in records], problem)
-        except OSError as problem:
-            _discard(beside)
-            return [
-                Outcome(each.fact.hash, ok=False, error=f"unwritable: {problem.strerror}") for each in records
-            ]
-        missing = self._embed()
+            return _failed(hashes, problem)
+        except OSError:
+            return [Outcome(each, ok=False, error=errors.UnwritableStore.kind) for each in hashes]
+        finally:
+            with suppress(OSError):
+                coredisk.discard(beside)
+        return self._embedded(outcomes)
+
+    def _anew(self, beside: Path, records: Sequence[Record]) -> list[Outcome]:
+        old = core.History([], [], [])
+        with suppress(errors.NoSuchFile, errors.CoreUnavailable):
+            old = core.history(self._path)
+        with core.opened(beside, at=self._clock()) as new, new.change():
+            new.inherit_history(old)
+            outcomes = [_rebuilt(new, record) for record in records]
+            new.put_codes(old.codes)
+        return outcomes
+
+    def _embedded(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Give vectors to what has none; what an embedder that is configured failed to embed has failed."""
+        try:
+            embedder = self._embedder()
+            missing = fill(self._path, embedder, self._clock, within_s=EMBED_S) if embedder else frozenset()
+        except errors.EmbedderUnavailable:
+            missing = without_vector(self._path, None, self._clock)
         return [
             each._replace(ok=False, error="embedder") if each.ok and each.hash in missing else each
             for each in outcomes
         ]
 
-    def _embed(self) -> frozenset[str]:
-        """Give vectors to what has none; returns what an embedder that is configured failed to embed."""
-        try:
-            embedder = self._embedder()
-        except errors.EmbedderUnavailable:
-            return self._unembedded("", 0)
-        if embedder is None:
-            return frozenset()
-        return fill(self._path, embedder, self._clock, within_s=EMBED_S)
 
-    def _unembedded(self, name: str, dimension: int) -> frozenset[str]:
-        try:
-            with core.opened(self._path, at=self._clock(), make=False) as records:
-                return frozenset(each for each, _ in records.without_vector(name, dimension, 1_000_000))
-        except errors.LaminaError:
-            return frozenset()
+def operate(path: Path, operations: Sequence[Operation], now: datetime) -> list[Outcome]:
+    """Do operations in one transaction, all or none; one outcome each.
+
+    Raises CoreUnavailable, UnwritableStore, UnsafePath.
+    """
+    done: list[Outcome] = []
+    try:
+        with core.opened(path, at=now) as records, records.change():
+            for operation in operations:
+                done.append(_done(records, operation))  # noqa: PERF401 - counted when one fails
+    except Refusal as refusal:
+        return [
+            Outcome(_hash_of(each), ok=False, error=refusal.fault.error if n == len(done) else "rolled_back")
+            for n, each in enumerate(operations)
+        ]
+    return done
 
 
 def fill(path: Path, embedder: Embedder, clock: Callable[[], datetime], *, within_s: float) -> frozenset[str]:
     """Embed records that have no vector yet, for `within_s` seconds.
 
-    Returns the hashes that a failing embedder left without one; what is left for want of time is no fault.
+    Returns the hashes that a failing embedder left without one; what is left for want of time, or because
+    another process keeps the records, is no fault.
     """
     end = time.monotonic() + within_s
+    step = min(_STEP, max(1, embedder.batch))
     try:
         with core.opened(path, at=clock(), make=False) as records:
-            dimension = embedder.dimension
             while time.monotonic() < end:
-                wanted = records.without_vector(embedder.name, dimension, min(_STEP, max(1, embedder.batch)))
+                wanted = records.without_vector(embedder.name, embedder.dimension, step)
                 if not wanted:
                     break
                 rows = embedder.embed([content for _, content in wanted])
                 with records.change():
                     records.put_vectors(embedder.name, [each for each, _ in wanted], rows)
     except errors.EmbedderUnavailable:
-        return _without(path, embedder, clock)
+        return without_vector(path, embedder.name, clock)
     except errors.LaminaError:
         return frozenset()
     return frozenset()
 
 
-def _without(path: Path, embedder: Embedder, clock: Callable[[], datetime]) -> frozenset[str]:
+def without_vector(path: Path, model: str | None, clock: Callable[[], datetime]) -> frozenset[str]:
+    """Return the records in force that a model did not embed, None: that none did."""
     try:
         with core.opened(path, at=clock(), make=False) as records:
-            held = records.without_vector(embedder.name, _dimension(embedder), 1_000_000)
-            return frozenset(each for each, _ in held)
+            return records.unembedded(model)
     except errors.LaminaError:
         return frozenset()
-
-
-def _dimension(embedder: Embedder) -> int:
-    try:
-        return embedder.dimension
-    except errors.EmbedderUnavailable:
-        return 0
 
 
 def row_of(fact: Fact) -> Row:
@@ -183,9 +184,18 @@ def checked(fact: Fact) -> str:
     """Return why a fact can't be stored, as a machine's word, "" if it can."""
     if not fact.content.strip():
         return "blank"
+    if any("\0" in each or not is_text(each) for each in fact[:5]):
+        return "not_text"
+    if len(fact.content.encode()) > LONGEST:
+        return "too_long"
     if fact.hash and content_hash(fact.content) != fact.hash:
         return "hash_mismatch"
     return "secret" if redact(fact.content).counts else ""
+
+
+def is_text(said: str) -> bool:
+    """Tell whether there are no halves of surrogate pairs, which no UTF-8 has."""
+    return said.isascii() or not any("\ud800" <= char <= "\udfff" for char in said)
 
 
 def _stored(records: Records, fact: Fact) -> Outcome:
@@ -233,13 +243,3 @@ def _failed(hashes: Sequence[str], problem: errors.LaminaError) -> list[Outcome]
     else:
         word = problem.kind
     return [Outcome(each, ok=False, error=word) for each in hashes]
-
-
-def _discard(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    _discard_journal(path)
-
-
-def _discard_journal(path: Path) -> None:
-    """Remove the journal of a database that is replaced: it belongs to the old one."""
-    Path(f"{os.fspath(path)}-journal").unlink(missing_ok=True)

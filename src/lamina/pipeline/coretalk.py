@@ -6,7 +6,7 @@ Bad input and a core that can't be used are errors; everything else is a reply (
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -16,8 +16,7 @@ from lamina import errors
 from lamina.formats.hashing import content_hash
 from lamina.index import core
 from lamina.pipeline import builtin
-from lamina.pipeline.builtin import Builtin
-from lamina.pipeline.semantic import Fact, Operation, Promote, Purge, Supersede, Update
+from lamina.pipeline.semantic import Fact, Operation, Outcome, Promote, Purge, Supersede, Update
 
 if TYPE_CHECKING:
     from lamina.embed.base import Embedder
@@ -25,10 +24,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Embedders = Callable[[], "Embedder | None"]
 
-LONGEST = 64 << 10
-"""Bytes of one content."""
 MOST_ITEMS = 50_000
 MOST_RESULTS = 1_000
+_LONGEST_WORD = 2_000
 _EMBED_S = 600.0  # whoever stores by hand waits for all vectors
 _FORM = "`lamina semantic --help` shows what is asked for"
 
@@ -43,22 +41,20 @@ def ingest(request: object, embedders: Embedders, clock: Callable[[], datetime])
     facts = (
         [_fact(each, f"item {n}") for n, each in enumerate(listed)]
         if listed is not None
-        else [_fact(said, "it")]
+        else [_fact(said, "the item")]
     )
-    results: list[Json] = []
+    wanted = _flag(said, "requireEmbedding")
+    if not path.parent.is_dir():
+        raise errors.BadInput(f"{path.parent}: is no folder", "make it, or correct dbPath")
     with core.opened(path, at=clock()) as records, records.change():
-        for fact in facts:
-            wrong = builtin.checked(fact)
-            if wrong:
-                results.append({"content_hash": content_hash(fact.content), "status": None, "created": False,
-                                "embedded": False, "error": wrong})  # fmt: skip
-                continue
-            row = builtin.row_of(fact)
-            status, created = records.ingest(row)
-            results.append({"content_hash": row.hash, "status": status, "created": created})
-    failed = _embedded(path, results, embedders, clock)
-    wanted = said.get("requireEmbedding") is True
-    return _code(results, embedder_failed=failed, wanted=wanted), {"ok": _ok(results), "results": results}
+        results = [_ingested(records, fact) for fact in facts]
+    bare, failed = _vectors(path, embedders, clock)
+    for each in results:
+        each["embedded"] = not each.get("error") and bare is not None and each["content_hash"] not in bare
+    if not _ok(results):
+        return 1, {"ok": False, "results": results}
+    lacking = wanted and not all(each["embedded"] for each in results)
+    return (3 if failed or lacking else 0), {"ok": True, "results": results}
 
 
 def refine(request: object, embedders: Embedders, clock: Callable[[], datetime]) -> tuple[int, Json]:
@@ -69,27 +65,19 @@ def refine(request: object, embedders: Embedders, clock: Callable[[], datetime])
     if not isinstance(listed, list) or not listed or len(listed) > MOST_ITEMS:
         raise errors.BadInput(f'"operations" is no list of 1 to {MOST_ITEMS}', _FORM)
     operations = [_operation(each, f"operation {n}") for n, each in enumerate(listed)]
+    wanted = _flag(said, "requireEmbedding")
     with core.opened(path, at=clock(), make=False):
-        pass  # without records there is nothing to refine, and busy or damaged ones are an error of their own
-    done = Builtin(path, embedders, clock).refine(operations)
-    results: list[Json] = [
-        {
-            "type": each["type"],
-            "content_hash": outcome.hash,
-            "ok": outcome.ok,
-            "status": outcome.status or None,
-        }
-        | ({"error": outcome.error} if outcome.error else {})
-        for each, outcome in zip(listed, done, strict=True)
-    ]
-    good = all(each.ok for each in done)
-    failed = good and _embedder(embedders)[1]
-    wanted = said.get("requireEmbedding") is True
-    code = 0 if good else 1
-    return (3 if good and (failed or (wanted and _embedder(embedders)[0] is None)) else code), {
-        "ok": good,
-        "results": results,
-    }
+        pass  # without records there is nothing to refine
+    done = builtin.operate(path, operations, clock())
+    results = [_refined(each["type"], outcome) for each, outcome in zip(listed, done, strict=True)]
+    if not _ok(results):
+        return 1, {"ok": False, "results": results}
+    new = {outcome.hash for each, outcome in zip(operations, done, strict=True) if isinstance(each, Update)}
+    if not new and not wanted:
+        return 0, {"ok": True, "results": results}
+    bare, failed = _vectors(path, embedders, clock)
+    lacking = wanted and (bare is None or bool(new & bare))
+    return (3 if failed or lacking else 0), {"ok": True, "results": results}
 
 
 def query(request: object, embedders: Embedders, clock: Callable[[], datetime]) -> tuple[int, Json]:
@@ -104,9 +92,7 @@ def query(request: object, embedders: Embedders, clock: Callable[[], datetime]) 
         raise errors.BadInput(f'"limit" is no number from 1 to {MOST_RESULTS}', _FORM)
     if not _is_share(least):
         raise errors.BadInput('"minScore" is no number from 0 to 1', _FORM)
-    candidates = said.get("includeCandidates", False)
-    if not isinstance(candidates, bool):
-        raise errors.BadInput('"includeCandidates" is neither true nor false', _FORM)
+    candidates, wanted = _flag(said, "includeCandidates"), _flag(said, "requireEmbedding")
 
     def ask(by: Embedder | None) -> tuple[str, list[core.Scored]]:
         with core.opened(path, at=clock(), make=False) as records:
@@ -118,7 +104,7 @@ def query(request: object, embedders: Embedders, clock: Callable[[], datetime]) 
             builtin.fill(path, embedder, clock, within_s=builtin.EMBED_S)
         mode, found = ask(embedder)
     except errors.NoSuchFile:
-        mode, found = "fts", []
+        mode, found = "hybrid" if embedder else "fts", []
     except errors.EmbedderUnavailable:
         failed = True
         mode, found = ask(None)
@@ -135,22 +121,34 @@ def query(request: object, embedders: Embedders, clock: Callable[[], datetime]) 
         }
         for row, score in found
     ]
-    none = said.get("requireEmbedding") is True and mode != "hybrid"
-    return (3 if failed or none else 0), {"ok": True, "mode": mode, "results": results}
+    return (3 if failed or (wanted and mode == "fts") else 0), {"ok": True, "mode": mode, "results": results}
 
 
-def _embedded(path: Path, results: list[Json], embedders: Embedders, clock: Callable[[], datetime]) -> bool:
-    """Make vectors and say of each result whether it has one; tells whether an embedder failed."""
+def _ingested(records: core.Records, fact: Fact) -> Json:
+    wrong = builtin.checked(fact)
+    if wrong:
+        told = {"content_hash": content_hash(fact.content), "status": None, "created": False}
+        return told | {"embedded": False, "error": wrong}
+    row = builtin.row_of(fact)
+    status, created = records.ingest(row)
+    return {"content_hash": row.hash, "status": status, "created": created, "embedded": False}
+
+
+def _refined(kind: str, outcome: Outcome) -> Json:
+    told: Json = {"type": kind, "content_hash": outcome.hash, "ok": outcome.ok}
+    told["status"] = outcome.status or None
+    return told | ({"error": outcome.error} if outcome.error else {})
+
+
+def _vectors(
+    path: Path, embedders: Embedders, clock: Callable[[], datetime]
+) -> tuple[frozenset[str] | None, bool]:
+    """Make the vectors that are missing; returns what has none (None: nothing has), and if one failed."""
     embedder, failed = _embedder(embedders)
-    held: frozenset[str] = frozenset()
-    good = [each for each in results if not each.get("error")]
-    if embedder is not None:
-        failed = bool(builtin.fill(path, embedder, clock, within_s=_EMBED_S))
-        with core.opened(path, at=clock(), make=False) as records:
-            held = records.embedded([each["content_hash"] for each in good], embedder.name)
-    for each in good:
-        each["embedded"] = each["content_hash"] in held
-    return failed
+    if embedder is None:
+        return None, failed
+    failed = bool(builtin.fill(path, embedder, clock, within_s=_EMBED_S))
+    return builtin.without_vector(path, embedder.name, clock), failed
 
 
 def _embedder(embedders: Embedders) -> tuple[Embedder | None, bool]:
@@ -160,27 +158,22 @@ def _embedder(embedders: Embedders) -> tuple[Embedder | None, bool]:
         return None, True
 
 
-def _code(results: list[Json], *, embedder_failed: bool, wanted: bool) -> int:
-    if not _ok(results):
-        return 1
-    bare = any(not each.get("embedded") for each in results)
-    return 3 if embedder_failed or (wanted and bare) else 0
-
-
 def _ok(results: list[Json]) -> bool:
     return not any(each.get("error") for each in results)
 
 
 def _fact(value: object, name: str) -> Fact:
     said = _object(value, name)
-    content, source = said.get("content"), said.get("sourceRef")
+    content, source = said.get("content"), _text(said, "sourceRef", name)
     if not isinstance(content, str) or not content.strip():
         raise errors.BadInput(f"{name} has no content", _FORM)
-    if len(content.encode("utf-8", "replace")) > LONGEST:
-        raise errors.BadInput(f"{name}: its content is longer than {LONGEST} bytes", "store less at once")
-    if any("\ud800" <= char <= "\udfff" or (char < " " and char not in "\t\n\r") for char in content):
+    if not _is_clean(content):
         raise errors.BadInput(f"{name}: its content holds what is no text", "remove control characters")
-    if not isinstance(source, str) or not source.strip():
+    if len(content.encode()) > builtin.LONGEST:
+        raise errors.BadInput(
+            f"{name}: its content is longer than {builtin.LONGEST} bytes", "store less at once"
+        )
+    if not source.strip():
         raise errors.BadInput(f"{name} has no sourceRef", "say where it comes from: file#session-ID")
     more = [_text(said, key, name) for key in ("contentHash", "itemId", "kind")]
     confidence = said.get("confidence")
@@ -198,7 +191,9 @@ def _operation(value: object, name: str) -> Operation:
                 raise errors.BadInput(f"{name}: its confidence is no number from 0 to 1", _FORM)
             return Promote(_hash(said, "hash", name), float(confidence))
         case "update":
-            return Update(_hash(said, "oldHash", name), _fact(said, name))
+            fact = _fact(said, name)
+            found = fact.hash or content_hash(fact.content)
+            return Update(_hash(said, "oldHash", name), fact._replace(hash=found))
         case "supersede":
             return Supersede(_hash(said, "hash", name), _text(said, "by", name), _text(said, "reason", name))
         case "purge":
@@ -220,9 +215,21 @@ def _text(said: Mapping[str, Any], key: str, name: str) -> str:
     value = said.get(key)
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > 2_000:
-        raise errors.BadInput(f"{name}: its {key} is no text", _FORM)
+    if not isinstance(value, str) or len(value) > _LONGEST_WORD or not _is_clean(value):
+        raise errors.BadInput(f"{name}: its {key} is no text of at most {_LONGEST_WORD} characters", _FORM)
     return value
+
+
+def _flag(said: Mapping[str, Any], key: str) -> bool:
+    value = said.get(key, False)
+    if not isinstance(value, bool):
+        raise errors.BadInput(f'"{key}" is neither true nor false', _FORM)
+    return value
+
+
+def _is_clean(text: str) -> bool:
+    """Tell whether a text holds no control characters but tabs and line ends, and is fit for UTF-8."""
+    return builtin.is_text(text) and not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
 
 
 def _object(value: object, name: str = "the request") -> Mapping[str, Any]:
@@ -233,14 +240,10 @@ def _object(value: object, name: str = "the request") -> Mapping[str, Any]:
 
 def _path(said: Mapping[str, Any]) -> Path:
     value = said.get("dbPath")
-    if not isinstance(value, str) or not value.strip() or "\0" in value:
+    if not isinstance(value, str) or not value.strip() or not _is_clean(value):
         raise errors.BadInput('"dbPath" names no file', "give the path of vectors.db")
-    path = Path(value).expanduser()
-    if not path.parent.is_dir():
-        raise errors.BadInput(f"{path.parent}: is no folder", "make it, or correct dbPath")
-    return path
+    return Path(value)
 
 
 def _is_share(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and 0 <= value <= 1  # type: ignore[arg-type, operator]
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
