@@ -52,7 +52,7 @@ def core_of(opened: Opened, *, memory: Path, env_name: str | None = None) -> tup
         return None, f"{name} names {where}, which is no folder"
     folder = Path(where).absolute()
 
-    def call(script: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def call(script: str, request: Mapping[str, Any]) -> programs.Reply:
         return programs.call(folder / script, request, env=opened.env, variable=name)
 
     return External(name, vectors, call), ""

@@ -12,13 +12,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 from tempfile import gettempdir
-from typing import Any
+from typing import Any, NamedTuple
 
 from lamina.models import child
 
 LIMIT_S = 30.0
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 _PASSED_BEGIN = ("OLLAMA_", "SEMANTIC_")
+
+
+class Reply(NamedTuple):
+    """What a run printed, and its exit code: programs that failed on one item say so in both."""
+
+    said: dict[str, Any]
+    code: int
 
 
 class Failed(Exception):
@@ -36,17 +43,16 @@ def call(
     env: Mapping[str, str],
     variable: str,
     within_s: float = LIMIT_S,
-) -> dict[str, Any]:
+) -> Reply:
     """Run a script with a request and return its reply.
 
     `variable` is the name of the one that pointed here; the script gets it, too. Raises Failed with
-    `node_missing`, `no_script`, `timeout`, `too_much`, `exit_<code>` or `malformed`. A reply counts whatever
-    the exit code is, since programs that failed on one item say so in both.
+    `node_missing`, `no_script`, `not_started`, `timeout`, `too_much`, `exit_<code>` or `malformed`.
     """
     node = which("node", path=env.get("PATH", os.defpath))
     if node is None:
         raise Failed("node_missing", "node is not on PATH")
-    if not script.is_file():
+    if not os.path.isfile(script):  # noqa: PTH113 - no error of any kind counts as one
         raise Failed("no_script", f"{script} is no file")
     passed = {
         name: value
@@ -63,7 +69,7 @@ def call(
             within_s=within_s,
             scratch=Path(gettempdir()),
         )
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise Failed("not_started", str(problem)) from problem
     if ran.late:
         raise Failed("timeout", f"no reply within {within_s:g} s")
@@ -75,4 +81,4 @@ def call(
         raise Failed(f"exit_{ran.code}" if ran.code else "malformed", ran.err[-300:]) from None
     if not isinstance(reply, dict):
         raise Failed("malformed", "the reply is no object")
-    return reply
+    return Reply(reply, ran.code)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lamina.errors import UsageError
+import sys
+
+from lamina.errors import BadInput, UsageError
 from lamina.interfaces.cli import project
 from lamina.interfaces.cli.arguments import command, open_memory
 
@@ -46,6 +48,21 @@ def run(name: str, arguments: list[str], out: Output) -> int:
         out.result(done, f"{done['records']} records in {done['vectors']}{failed}")
         return 1 if done["failed"] else 0
     out.json = True  # what programs read is JSON, also where something goes wrong
-    code, reply = memory.semantic(options.verb, project.read_json("-"))
+    code, reply = memory.semantic(options.verb, _request())
     out.line(reply)
     return code
+
+
+def _request() -> object:
+    """Return the JSON on standard input. Raises BadInput."""
+    from lamina.store import files
+
+    data = sys.stdin.buffer.read(project.MOST_BYTES + 1) if sys.stdin else b""
+    if len(data) > project.MOST_BYTES:
+        raise BadInput(f"the request is larger than {project.MOST_BYTES >> 20} MB", "send it in parts")
+    try:
+        return files.parse_json(data.decode("utf-8-sig"))
+    except ValueError as problem:
+        raise BadInput(
+            f"standard input: is no JSON ({problem})", "`lamina semantic --help` shows what is asked for"
+        ) from None
