@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tests.index.standin import Hashed
+
 from lamina.formats.hashing import content_hash
 from lamina.index import core
 from lamina.pipeline import coretalk
 from lamina.pipeline.builtin import Builtin
 from lamina.pipeline.semantic import Fact
-from tests.index.standin import Hashed
 
 NOW = datetime(2026, 12, 2, 10, tzinfo=UTC)
 SOURCE = "memory/2026-12-01-a-memory.md#session-2026-12-01T09:00:00Z"

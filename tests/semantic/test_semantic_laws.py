@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.semantic.cores import Hashed, Talk, builtin, fact, is_sound, rows
 
 from lamina.formats.hashing import content_hash
 from lamina.pipeline.semantic import Promote, Purge, Record, Supersede, Update
-from tests.semantic.cores import Hashed, Talk, builtin, fact, is_sound, rows
 
 WORDS = ("gateway", "proxy", "port", "socket", "car", "retry", "retries", "倉庫は閉まる", "getUserName", "a")
 CONTENTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -89,9 +89,9 @@ def test_no_order_of_operations_leaves_the_states(operations):
             done(core, operation)
             now = dict(rows(path, "SELECT hash, status FROM record"))
             assert set(was) <= set(now)
-            for found in was:
-                assert (was[found], now[found]) != ("approved", "purged")
-                assert now[found] != "approved" or was[found] not in ("purged", "superseded") or (
+            for found, before in was.items():
+                assert (before, now[found]) != ("approved", "purged")
+                assert now[found] != "approved" or before not in ("purged", "superseded") or (
                     operation[0] == "update" and content_hash(operation[2]) == found
                 )  # fmt: skip
             assert all(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.semantic.cores import ESM, PORT, RETRY, SOURCE, Hashed, Talk, promote, purge, rows, supersede
 
 from lamina.errors import EmbedderUnavailable
 from lamina.formats.hashing import content_hash
-from tests.semantic.cores import ESM, PORT, RETRY, SOURCE, Hashed, Talk, promote, purge, rows, supersede
 
 DOWN = EmbedderUnavailable("the endpoint is down")
 CAR = "The car needs fuel."

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-
-from lamina.formats.hashing import content_hash
 from tests.semantic.cores import (
     ESM,
     PORT,
@@ -22,6 +20,8 @@ from tests.semantic.cores import (
     supersede,
     update,
 )
+
+from lamina.formats.hashing import content_hash
 
 ONE = content_hash(ESM)
 SAME = "- Decision: use  plain ESM\nwith no build step. Source: `memory/other.md#session-1`."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lamina import errors
 from lamina.models import external as programs
-from lamina.pipeline.builtin import Builtin
+from lamina.pipeline.builtin import Builtin, remake
 from lamina.pipeline.external import External
 from lamina.store import files, memoryfolder
 from lamina.store.repository import find
@@ -102,7 +102,7 @@ def rebuild(
 ) -> dict[str, Any]:
     """Make the built-in records of a project anew from its digest; a damaged file is kept beside.
 
-    Raises NoSuchFile without a digest, Undecided for one that leaves open what it says.
+    Raises NoSuchFile without a digest, Undecided for one that leaves open what it says, CoreUnavailable.
     """
     from lamina.formats.digestreader import parse_digest
     from lamina.memory.projects import folder_of
@@ -117,8 +117,7 @@ def rebuild(
     require_readable(digest, folder.digest.name)
     with memoryfolder.locked(folder):
         _exclude(folder.vectors)
-        outcomes = Builtin(folder.vectors, lambda: embedder_of(opened), opened.clock).rebuild(
-            sync.records(digest)
-        )
+        outcomes = remake(folder.vectors, sync.records(digest), opened.clock())
+        outcomes = Builtin(folder.vectors, lambda: embedder_of(opened), opened.clock).embedded(outcomes)
     failed = [{"content_hash": each.hash, "error": each.error} for each in outcomes if not each.ok]
     return {"vectors": str(folder.vectors), "records": len(outcomes) - len(failed), "failed": failed}

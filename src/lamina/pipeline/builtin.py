@@ -67,7 +67,7 @@ class Builtin:
                 outcomes = [_stored(records, fact) for fact in facts]
         except errors.LaminaError as problem:
             return _failed([fact.hash for fact in facts], problem)
-        return self._embedded(outcomes)
+        return self.embedded(outcomes)
 
     def refine(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Do operations in one transaction: one that fails takes all of them back."""
@@ -76,41 +76,18 @@ class Builtin:
         except errors.LaminaError as problem:
             return _failed([_hash_of(each) for each in operations], problem)
         if any(isinstance(each, Update) for each in operations):
-            return self._embedded(outcomes)
+            return self.embedded(outcomes)
         return outcomes
 
     def rebuild(self, records: Sequence[Record]) -> list[Outcome]:
-        """Make the records anew beside the old ones and put them in their place; a damaged file is kept.
-
-        Of old ones that can be read the events, what was retired and the vectors are taken over.
-        """
-        beside = self._path.with_name(f"{self._path.name}{_REBUILT}")
-        hashes = [record.fact.hash for record in records]
+        """Make the records anew beside the old ones and put them in their place; a damaged file is kept."""
         try:
-            coredisk.discard(beside)
-            outcomes = self._anew(beside, records)
-            stamp = self._clock().strftime("%Y%m%dT%H%M%SZ")
-            coredisk.put_in_place(beside, self._path, stamp=stamp)
+            outcomes = remake(self._path, records, self._clock())
         except errors.LaminaError as problem:
-            return _failed(hashes, problem)
-        except OSError:
-            return [Outcome(each, ok=False, error=errors.UnwritableStore.kind) for each in hashes]
-        finally:
-            with suppress(OSError):
-                coredisk.discard(beside)
-        return self._embedded(outcomes)
+            return _failed([record.fact.hash for record in records], problem)
+        return self.embedded(outcomes)
 
-    def _anew(self, beside: Path, records: Sequence[Record]) -> list[Outcome]:
-        old = core.History([], [], [])
-        with suppress(errors.NoSuchFile, errors.CoreUnavailable):
-            old = core.history(self._path)
-        with core.opened(beside, at=self._clock()) as new, new.change():
-            new.inherit_history(old)
-            outcomes = [_rebuilt(new, record) for record in records]
-            new.put_codes(old.codes)
-        return outcomes
-
-    def _embedded(self, outcomes: list[Outcome]) -> list[Outcome]:
+    def embedded(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Give vectors to what has none; what an embedder that is configured failed to embed has failed."""
         try:
             embedder = self._embedder()
@@ -139,6 +116,33 @@ def operate(path: Path, operations: Sequence[Operation], now: datetime) -> list[
             for n, each in enumerate(operations)
         ]
     return done
+
+
+def remake(path: Path, records: Sequence[Record], now: datetime) -> list[Outcome]:
+    """Make records anew and put them in the place of the old ones; a damaged file is kept beside.
+
+    Of old ones that can be read the events, what was retired and the vectors are taken over. Raises
+    CoreUnavailable, UnwritableStore, UnsafePath; then the old ones are still there.
+    """
+    beside = path.with_name(f"{path.name}{_REBUILT}")
+    old = core.History([], [], [])
+    try:
+        with suppress(errors.NoSuchFile, errors.CoreUnavailable):
+            old = core.history(path)
+        coredisk.discard(beside)
+        with core.opened(beside, at=now) as new, new.change():
+            new.inherit_history(old)
+            outcomes = [_rebuilt(new, record) for record in records]
+            new.put_codes(old.codes)
+        coredisk.put_in_place(beside, path, stamp=now.strftime("%Y%m%dT%H%M%SZ"))
+    except OSError as problem:
+        raise errors.UnwritableStore(
+            f"{path}: can't be written ({problem.strerror})", "check the folder's permissions"
+        ) from problem
+    finally:
+        with suppress(OSError):
+            coredisk.discard(beside)
+    return outcomes
 
 
 def fill(path: Path, embedder: Embedder, clock: Callable[[], datetime], *, within_s: float) -> frozenset[str]:
