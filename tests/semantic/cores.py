@@ -8,10 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.index.standin import Hashed
-
 from lamina.formats.hashing import content_hash
-from lamina.index import core
 from lamina.pipeline import coretalk
 from lamina.pipeline.builtin import Builtin
 from lamina.pipeline.semantic import Fact
@@ -104,6 +101,3 @@ def is_sound(path: Path) -> bool:
             "SELECT count(*) FROM record WHERE status IN ('approved', 'candidate')"
         ).fetchone()[0]
         return db.execute("PRAGMA integrity_check").fetchone() == ("ok",) and held == alive
-
-
-__all__ = ["ESM", "NOW", "PORT", "RETRY", "SOURCE", "Hashed", "Talk", "builtin", "core", "fact", "is_sound"]

@@ -12,24 +12,12 @@ import time
 from contextlib import closing
 
 import pytest
-from tests.semantic.cores import (
-    ESM,
-    NOW,
-    PORT,
-    Hashed,
-    Talk,
-    builtin,
-    core,
-    fact,
-    is_sound,
-    promote,
-    rows,
-    states,
-)
+from tests.index.standin import Hashed
+from tests.semantic.cores import ESM, NOW, PORT, Talk, builtin, fact, is_sound, promote, rows, states
 
 from lamina import errors
 from lamina.formats.hashing import content_hash
-from lamina.index import coredisk
+from lamina.index import core, coredisk
 from lamina.pipeline.semantic import Promote, Record
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.semantic.cores import Hashed, Talk, builtin, fact, is_sound, rows
+from tests.index.standin import Hashed
+from tests.semantic.cores import Talk, builtin, fact, is_sound, rows
 
 from lamina.formats.hashing import content_hash
 from lamina.pipeline.semantic import Promote, Purge, Record, Supersede, Update

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.semantic.cores import ESM, PORT, RETRY, SOURCE, Hashed, Talk, promote, purge, rows, supersede
+from tests.index.standin import Hashed
+from tests.semantic.cores import ESM, PORT, RETRY, SOURCE, Talk, promote, purge, rows, supersede
 
 from lamina.errors import EmbedderUnavailable
 from lamina.formats.hashing import content_hash

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+from tests.index.standin import Hashed
 from tests.semantic.cores import (
     ESM,
+    NOW,
     PORT,
     RETRY,
     SOURCE,
-    Hashed,
     Talk,
     is_sound,
     promote,
@@ -22,6 +23,7 @@ from tests.semantic.cores import (
 )
 
 from lamina.formats.hashing import content_hash
+from lamina.index import core
 
 ONE = content_hash(ESM)
 SAME = "- Decision: use  plain ESM\nwith no build step. Source: `memory/other.md#session-1`."
@@ -185,7 +187,6 @@ def test_nothing_of_a_purged_record_is_left_in_the_file(tmp_path):
 
 
 def test_a_vector_that_comes_too_late_is_not_kept(talk):
-    from tests.semantic.cores import NOW, core
 
     bring(talk, "candidate")
     embedder = Hashed()
