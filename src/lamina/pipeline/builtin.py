@@ -62,6 +62,8 @@ class Builtin:
         A fact whose vector a configured embedder failed to make is stored and counts as failed all the same:
         the next run repairs it.
         """
+        if not facts:
+            return []
         try:
             with core.opened(self._path, at=self._clock()) as records, records.change():
                 outcomes = [_stored(records, fact) for fact in facts]
@@ -71,6 +73,8 @@ class Builtin:
 
     def refine(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Do operations in one transaction: one that fails takes all of them back."""
+        if not operations:
+            return []
         try:
             outcomes = operate(self._path, operations, self._clock())
         except errors.LaminaError as problem:

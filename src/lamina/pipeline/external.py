@@ -59,6 +59,8 @@ class External:
 
     def refine(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Do operations in one run."""
+        if not operations:
+            return []
         hashes = [_hash_of(each) for each in operations]
         request = {"dbPath": str(self._vectors), "operations": [_asked(each) for each in operations]}
         try:
@@ -76,7 +78,7 @@ class External:
             for record, outcome in zip(records, outcomes, strict=True)
             if record.approved and outcome.ok
         ]
-        promoted = {each.hash: each for each in self.refine(wanted)} if wanted else {}
+        promoted = {each.hash: each for each in self.refine(wanted)}
         return [promoted.get(each.hash, each) for each in outcomes]
 
     def _all_ingested(self, facts: Sequence[Fact]) -> list[Outcome]:
@@ -95,9 +97,7 @@ class External:
         try:
             return _outcomes(self._call(INGEST, request), [fact.hash for fact in facts])
         except Failed as failure:
-            if failure.word == MALFORMED or failure.word.startswith("exit_"):
-                return self._singly(facts)
-            return _all(facts, failure.word)
+            return _all(facts, failure.word) if failure.word in _GONE else self._singly(facts)
 
     def _singly(self, facts: Sequence[Fact]) -> list[Outcome]:
         """Send facts one at a time; where the first is not taken either, nothing else is tried."""
