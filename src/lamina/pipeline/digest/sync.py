@@ -10,6 +10,8 @@ from lamina.pipeline.semantic import BUILTIN, Core, Fact, Outcome, Record, Super
 
 UNAVAILABLE, PENDING, SYNCED = "unavailable", "pending", "synced"
 MISMATCH = "hash_mismatch"
+FUSED, SURVIVED, OPEN = 0.9, 0.8, 0.6
+"""Confidence of what was merged, of what survived, of an action that is still open."""
 UNANSWERED = "malformed"
 
 
@@ -32,6 +34,16 @@ def fact_of(item: Item, confidence: float | None = None) -> Fact:
     return Fact(item.text, item.hash or item.content, source, item.id, item.kind, confidence)
 
 
+def confidence(item: Item, *, fused: bool) -> float:
+    """Return how sure the core may be of an item that is approved."""
+    return OPEN if item.kind == "open" else FUSED if fused else SURVIVED
+
+
+def is_fused(item: Item) -> bool:
+    """Tell whether an item took in others, by its marker."""
+    return item.marker is not None and bool(item.marker.get("merged"))
+
+
 def with_hash(digest: Digest) -> dict[str, Item]:
     """Return the items by hash, the marker's or that of the text; older wordings are among them."""
     found = {item.content: item for item in digest.items if not item.hash}
@@ -44,7 +56,7 @@ def records(digest: Digest) -> list[Record]:
     for item in digest.items:
         approved = item.sync == "approved"
         if (approved or digest.current[item.id] is item) and not item.edited:
-            fact = fact_of(item)
+            fact = fact_of(item, confidence(item, fused=is_fused(item)) if approved else None)
             if approved or fact.hash not in found:
                 found[fact.hash] = Record(fact, approved)
     return list(found.values())

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lamina.formats.digest import Digest, Item, setting_header, sync_marker
+from lamina.formats.digest import Digest, setting_header, sync_marker
 from lamina.formats.digestreader import parse_digest
 from lamina.formats.structure import split_lines
-from lamina.pipeline.digest.sync import MISMATCH, PENDING, SYNCED, UNAVAILABLE, Sync, answered, fact_of
+from lamina.pipeline.digest.sync import (
+    MISMATCH,
+    PENDING,
+    SYNCED,
+    UNAVAILABLE,
+    Sync,
+    answered,
+    confidence,
+    fact_of,
+    is_fused,
+)
 from lamina.pipeline.refine.rewrite import Final
 from lamina.pipeline.semantic import (
     BUILTIN,
@@ -22,8 +32,6 @@ from lamina.pipeline.semantic import (
     Update,
 )
 
-FUSED, SURVIVED, OPEN = 0.9, 0.8, 0.6
-"""Confidence of what was merged, of what survived, of an action that is still open."""
 GONE = frozenset({"not_found", "purged"})
 """What a core says of a record that need not be retired any more."""
 ROLLED_BACK = "rolled_back"
@@ -36,11 +44,6 @@ class Promoted:
 
     sync: Sync
     approved: frozenset[str]
-
-
-def confidence(item: Item, *, fused: bool) -> float:
-    """Return how sure the core may be of an item."""
-    return OPEN if item.kind == "open" else FUSED if fused else SURVIVED
 
 
 def obsolete(before: Digest, stays: Iterable[Final], core: str) -> tuple[str, ...]:
@@ -100,7 +103,7 @@ def with_sync(text: str, sync: Sync, approved: frozenset[str]) -> str:
 def again(core: Core, digest: Digest) -> Promoted:
     """Ask the core once more about what waits in a refined digest (sync-retry mode)."""
     wanted = set(digest.pending)
-    stays = [Final(item, fused=bool(item.marker and item.marker.get("merged"))) for item in digest.refined]
+    stays = [Final(item, fused=is_fused(item)) for item in digest.refined]
     if core.broken in ("missing", "damaged"):
         return _rebuilt(core, stays)
     asked = [each for each in stays if each.item.hash in wanted]
