@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
 
 import pytest
 from tests.embed.endpoint import running
+from tests.pipeline.test_digest_fixtures import DATA
 
 from lamina.formats.hashing import content_hash
 
@@ -212,3 +214,24 @@ def test_a_repository_that_takes_nothing_stops_nothing(lamina, ask):
 def test_rebuilding_needs_a_digest(lamina, ask):
     done = lamina.process("semantic", "rebuild", "--json")
     assert (done.code, done.json["error"]["kind"]) == (1, "no_file")
+
+
+def test_rebuilding_gives_the_records_of_the_digest_again(lamina, ask):
+    shutil.rmtree(lamina.project / "memory")
+    shutil.copytree(DATA / "canonical", lamina.project / "memory", ignore=shutil.ignore_patterns("*.json"))
+    assert lamina("digest", "--json").json["sync"]["status"] == "synced"
+    assert lamina("refine", "--yes", "--force", "--json").json["sync"]["status"] == "synced"
+    asked = [{"query": words, "limit": 50} for words in ("Postgres job queue", "ESM", "the")]
+    before = [ask("query", each).json for each in asked]
+    assert before[0]["results"]
+    ask.vectors.unlink()
+    done = lamina.process("semantic", "rebuild", "--json")
+    assert (done.code, done.json["failed"]) == (0, [])
+    assert [ask("query", each).json for each in asked] == before
+    ask.vectors.write_bytes(b"garbage" * 1_000)
+    assert "records in" in lamina.process("semantic", "rebuild").out
+    assert [ask("query", each).json for each in asked] == before
+    assert len(list(ask.vectors.parent.glob("vectors.db.damaged-*"))) == 1
+    with closing(sqlite3.connect(ask.vectors, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert lamina.process("semantic", "rebuild").code == 4

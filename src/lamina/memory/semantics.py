@@ -37,8 +37,7 @@ def core_of(opened: Opened, *, memory: Path, env_name: str | None = None) -> tup
     if setting == OFF:
         return None, "the setting semantic is off"
     if setting == BUILTIN:
-        _exclude(vectors)
-        return Builtin(vectors, lambda: embedder_of(opened), opened.clock), ""
+        return Builtin(vectors, lambda: embedder_of(opened), opened.clock, making=_exclude), ""
     name = setting.removeprefix(ENV)
     if not setting.startswith(ENV) or not _NAME.fullmatch(name):
         raise errors.BadSetting(

@@ -42,14 +42,21 @@ Embedders = Callable[[], "Embedder | None"]
 
 
 class Builtin:
-    """The records of one memory folder."""
+    """The records of one memory folder; `making` is called before the file is made."""
 
     name = BUILTIN
 
-    def __init__(self, path: Path, embedder: Embedders, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        embedder: Embedders,
+        clock: Callable[[], datetime],
+        making: Callable[[Path], None] = lambda _: None,
+    ) -> None:
         self._path = path
         self._embedder = embedder
         self._clock = clock
+        self._making = making
 
     @property
     def broken(self) -> str:
@@ -64,6 +71,7 @@ class Builtin:
         """
         if not facts:
             return []
+        self._making(self._path)
         try:
             with core.opened(self._path, at=self._clock()) as records, records.change():
                 outcomes = [_stored(records, fact) for fact in facts]
@@ -75,6 +83,7 @@ class Builtin:
         """Do operations in one transaction: one that fails takes all of them back."""
         if not operations:
             return []
+        self._making(self._path)
         try:
             outcomes = operate(self._path, operations, self._clock())
         except errors.LaminaError as problem:
@@ -85,6 +94,7 @@ class Builtin:
 
     def rebuild(self, records: Sequence[Record]) -> list[Outcome]:
         """Make the records anew beside the old ones and put them in their place; a damaged file is kept."""
+        self._making(self._path)
         try:
             outcomes = remake(self._path, records, self._clock())
         except errors.LaminaError as problem:
