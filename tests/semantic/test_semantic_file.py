@@ -9,7 +9,8 @@ import stat
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
+from random import Random
 
 import pytest
 from tests.index.standin import Hashed
@@ -18,7 +19,7 @@ from tests.semantic.cores import ESM, NOW, PORT, Talk, builtin, fact, is_sound, 
 from lamina import errors
 from lamina.formats.hashing import content_hash
 from lamina.index import core, coredisk
-from lamina.pipeline.semantic import Promote, Record
+from lamina.pipeline.semantic import Promote, Purge, Record, Supersede
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 MANY = 400
@@ -140,6 +141,70 @@ def test_a_file_that_is_kept_is_busy_and_then_not(path):
         assert coredisk.broken(path, wait_s=0.1) == ""
         assert [each.error for each in builtin(path).rebuild([Record(fact(PORT), approved=True)])] == ["busy"]
     assert [each.ok for each in builtin(path).ingest([fact("new")])] == [True]
+
+
+def test_made_anew_while_others_write_it_is_never_damaged(path):
+    filled(path)
+    writing = (
+        "import sys; from pathlib import Path; from tests.semantic.cores import builtin, fact\n"
+        "for n in range(40):\n"
+        "    done = builtin(Path(sys.argv[1])).ingest([fact(f'{sys.argv[2]} says {n}')])\n"
+        "    assert done[0].error in ('', 'busy'), done\n"
+    )
+    running = [start(writing, path, n) for n in range(3)]
+    while any(each.poll() is None for each in running):
+        done = builtin(path).rebuild([Record(fact(ESM), approved=True)])
+        assert done[0].error in ("", "busy")
+        assert coredisk.broken(path) == ""
+    assert [finished(each)[0::2] for each in running] == [(0, "")] * 3
+    assert Talk(path).found("ESM") == [ESM]
+    assert is_sound(path)
+    assert os.listdir(path.parent) == ["vectors.db"]
+
+
+def test_killed_while_made_anew_it_holds_the_old_or_the_new(path):
+    script = (
+        "import sys; from pathlib import Path; from tests.semantic.cores import builtin, fact\n"
+        "from lamina.pipeline.semantic import Record\n"
+        "new = [Record(fact(f'number {n}'), True) for n in range(300)]\n"
+        "print('ready', flush=True)\n"
+        "while True: builtin(Path(sys.argv[1])).rebuild(new); new.reverse()\n"
+    )
+    filled(path)
+    for wait in (0.0, 0.01, 0.03, 0.05, 0.08, 0.13, 0.21):
+        process = start(script, path)
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(wait)
+        process.kill()
+        finished(process)
+        assert is_sound(path)
+        assert len(Talk(path).found("ESM number", limit=500)) in (1, 300)
+    assert all(each.ok for each in builtin(path).rebuild([Record(fact(ESM), approved=True)]))
+    assert os.listdir(path.parent) == ["vectors.db"]
+
+
+def test_whatever_bytes_are_wrong_it_is_told_and_mended(path):
+    facts = [fact(f"number {n} of the gateway's ports") for n in range(60)]
+    builtin(path, Hashed()).ingest(facts)
+    data, chance = path.read_bytes(), Random(6)
+    for _ in range(25):
+        wrong = bytearray(data)
+        for _ in range(chance.choice([1, 3, 40])):
+            at = chance.randrange(len(wrong))
+            size = min(chance.choice([1, 4, 64, 4_096]), len(wrong) - at)
+            wrong[at : at + size] = chance.randbytes(size)
+        path.write_bytes(wrong)
+        for ask in (Talk.ingest, Talk.found):
+            with suppress(errors.CoreUnavailable):
+                ask(Talk(path, Hashed()), "gateway 7")
+        builtin(path, Hashed()).ingest([fact("more")])
+        builtin(path).refine([Supersede(facts[3].hash), Purge(facts[3].hash)])
+        assert all(
+            each.ok
+            for each in builtin(path, Hashed()).rebuild([Record(each, approved=True) for each in facts])
+        )
+        assert is_sound(path)
+        assert len(Talk(path).found("gateway", limit=100)) == 60
 
 
 def truncated(path):

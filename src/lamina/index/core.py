@@ -120,6 +120,8 @@ class Records:
         sql = "SELECT hash, content, source, item, kind, status, confidence FROM record WHERE hash = ?"
         with told(self._path):
             found = self._db.execute(sql, (hash,)).fetchone()
+            if found and not _are(str, *found[:6]):
+                raise sqlite3.DatabaseError("a record holds nonsense")
         return Row(*found) if found else None
 
     def ingest(self, row: Row) -> tuple[str, bool]:
@@ -182,7 +184,7 @@ class Records:
         """Begin with the events and the retired records of an older file."""
         self._db.executemany("INSERT INTO event (at, hash, what, detail) VALUES (?, ?, ?, ?)", old.events)
         marks = ",".join("?" * 10)
-        sql = f"INSERT INTO record ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - names and marks only
+        sql = f"INSERT OR IGNORE INTO record ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - names and marks only
         self._db.executemany(sql, old.retired)
 
     def without_vector(self, model: str, dimension: int, most: int) -> list[tuple[str, str]]:
@@ -192,7 +194,10 @@ class Records:
             " AND v.dimension = ? WHERE v.hash IS NULL AND r.status IN (?, ?) ORDER BY r.id LIMIT ?"
         )
         with told(self._path):
-            return self._db.execute(sql, (model, dimension, *FOUND, most)).fetchall()
+            found = self._db.execute(sql, (model, dimension, *FOUND, most)).fetchall()
+            if not all(_are(str, *each) for each in found):
+                raise sqlite3.DatabaseError("a record holds nonsense")
+        return found
 
     def unembedded(self, model: str | None) -> frozenset[str]:
         """Return the records in force that have no vector of a model, None: of no model at all."""
@@ -303,7 +308,7 @@ class Records:
 
         dimension = asked.shape[1]
         found = self._db.execute(_NEAR, (model, dimension, *statuses)).fetchall()
-        found = [(each, code) for each, code in found if len(code) == dimension]
+        found = [(each, code) for each, code in found if _are(bytes, code) and len(code) == dimension]
         if not found:
             return {}
         codes = np.frombuffer(b"".join(code for _, code in found), np.int8).reshape(-1, dimension)
@@ -323,12 +328,20 @@ class Records:
 def history(path: Path, *, wait_s: float = WAIT_S) -> History:
     """Read what a rebuilt file takes over from the one before. Raises as `opened` does."""
     with connected(path, make=False, wait_s=wait_s) as db, told(path):
-        retired = f"SELECT {_COLUMNS} FROM record WHERE status NOT IN (?, ?)"  # noqa: S608 - names only
-        return History(
-            db.execute("SELECT at, hash, what, detail FROM event ORDER BY id").fetchall(),
-            db.execute(retired, FOUND).fetchall(),
-            db.execute("SELECT hash, model, dimension, code FROM vector").fetchall(),
-        )
+        events = db.execute("SELECT at, hash, what, detail FROM event ORDER BY id").fetchall()
+        sql = f"SELECT {_COLUMNS} FROM record WHERE status IN (?, ?)"  # noqa: S608 - names only
+        retired = db.execute(sql, (SUPERSEDED, PURGED)).fetchall()
+        codes = db.execute("SELECT hash, model, dimension, code FROM vector").fetchall()
+    return History(
+        [each for each in events if _are(str, *each)],
+        [each for each in retired if _are(str, *each[:6], *each[8:])],
+        [each for each in codes if _are(str, *each[:2]) and _are(bytes, each[3]) and len(each[3]) == each[2]],
+    )
+
+
+def _are(kind: type, *values: object) -> bool:
+    """Tell whether values are of a kind; those of a damaged file may be of any."""
+    return all(isinstance(each, kind) for each in values)
 
 
 def _joined(said: Mapping[str, float], meant: Mapping[str, float]) -> dict[str, float]:

@@ -116,6 +116,8 @@ def told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as problem:
         raise _error(path, problem) from problem
+    except UnicodeDecodeError as problem:  # what SQLite says of nonsense may be no text itself
+        raise _error(path, sqlite3.DatabaseError(str(problem))) from problem
 
 
 def _error(path: Path, problem: sqlite3.DatabaseError) -> errors.LaminaError:

@@ -139,10 +139,8 @@ def remake(path: Path, records: Sequence[Record], now: datetime) -> list[Outcome
     CoreUnavailable, UnwritableStore, UnsafePath; then the old ones are still there.
     """
     beside = path.with_name(f"{path.name}{_REBUILT}")
-    old = core.History([], [], [])
     try:
-        with suppress(errors.NoSuchFile, errors.CoreUnavailable):
-            old = core.history(path)
+        old = _history(path)
         coredisk.discard(beside)
         with core.opened(beside, at=now) as new, new.change():
             new.inherit_history(old)
@@ -157,6 +155,17 @@ def remake(path: Path, records: Sequence[Record], now: datetime) -> list[Outcome
         with suppress(OSError):
             coredisk.discard(beside)
     return outcomes
+
+
+def _history(path: Path) -> core.History:
+    try:
+        return core.history(path)
+    except errors.NoSuchFile:
+        return core.History([], [], [])
+    except errors.CoreUnavailable as problem:
+        if not problem.damaged:
+            raise
+        return core.History([], [], [])
 
 
 def fill(path: Path, embedder: Embedder, clock: Callable[[], datetime], *, within_s: float) -> frozenset[str]:
