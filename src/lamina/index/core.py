@@ -10,7 +10,7 @@ depends on them alone, whatever came before.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from lamina.formats.dates import render_time
 from lamina.index import words
-from lamina.index.coredisk import WAIT_S, connected, told
+from lamina.index.coredisk import WAIT_S, WORDS, connected, is_whole, told
 from lamina.index.vectors import directions, encode
 
 TYPE_CHECKING = False
@@ -43,7 +43,6 @@ _NEAR = (
 _KEEP_VECTOR = (  # not of a record that was retired while its vector was made
     "INSERT OR REPLACE INTO vector SELECT hash, ?, ?, ? FROM record WHERE hash = ? AND status IN (?, ?)"
 )
-_COLUMNS = "hash, content, source, item, kind, status, confidence, created, by, reason"
 _DIGITS = 6
 _IN_PARTS = 0.7
 
@@ -80,14 +79,6 @@ class Scored(NamedTuple):
 
     row: Row
     score: float
-
-
-class History(NamedTuple):
-    """What older records hold that no digest tells: events, retired records, and vectors to be used again."""
-
-    events: list[tuple[str, ...]]
-    retired: list[tuple[object, ...]]
-    codes: list[tuple[str, str, int, bytes]]
 
 
 class Records:
@@ -180,12 +171,26 @@ class Records:
             self._note(hash, "purged")
         return PURGED
 
-    def inherit_history(self, old: History) -> None:
-        """Begin with the events and the retired records of an older file."""
-        self._db.executemany("INSERT INTO event (at, hash, what, detail) VALUES (?, ?, ?, ?)", old.events)
-        marks = ",".join("?" * 10)
-        sql = f"INSERT OR IGNORE INTO record ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - names and marks only
-        self._db.executemany(sql, old.retired)
+    def restore(self, rows: Sequence[Row]) -> None:
+        """Have these records in force and no others, whatever there was; what else was known is purged.
+
+        Events stay, and so do the vectors of what stays. Raises CoreUnavailable for a damaged file.
+        """
+        if not is_whole(self._db):
+            raise sqlite3.DatabaseError("it is not whole")
+        wanted = {row.hash: row for row in rows}
+        self._db.execute("DROP TABLE words")
+        self._db.execute(WORDS)
+        for (known,) in self._db.execute("SELECT hash FROM record WHERE status IN (?, ?)", FOUND).fetchall():
+            if known not in wanted:
+                self.supersede(known, reason="not in the digest")
+                self.purge(known)
+        for row in wanted.values():
+            old = self.get(row.hash)
+            if old and old.content != row.content:
+                self._db.execute("DELETE FROM vector WHERE hash = ?", (row.hash,))
+            self._put(row, "" if old == row else "restored")
+        self._purged = False  # the lists of words are new
 
     def without_vector(self, model: str, dimension: int, most: int) -> list[tuple[str, str]]:
         """Return hash and content of records in force that this model has not embedded."""
@@ -210,14 +215,10 @@ class Records:
 
     def put_vectors(self, model: str, hashes: Sequence[str], rows: Floats) -> None:
         """Store the vectors of records, one row each."""
-        self.put_codes(
-            (each, model, code.size, code.tobytes()) for each, code in zip(hashes, encode(rows), strict=True)
+        codes = zip(hashes, encode(rows), strict=True)
+        self._db.executemany(
+            _KEEP_VECTOR, ((model, code.size, code.tobytes(), each, *FOUND) for each, code in codes)
         )
-
-    def put_codes(self, codes: Iterable[tuple[str, str, int, bytes]]) -> None:
-        """Store vectors as they are kept: hash, model, dimension and code of each."""
-        rows = ((model, size, code, each, *FOUND) for each, model, size, code in codes)
-        self._db.executemany(_KEEP_VECTOR, rows)
 
     def query(
         self, text: str, *, limit: int, candidates: bool, embedder: Embedder | None, least: float = 0.0
@@ -258,7 +259,8 @@ class Records:
         (number,) = self._db.execute(sql, (*row, self._at)).fetchone()
         sql = "INSERT INTO words (rowid, said) VALUES (?, ?)"
         self._db.execute(sql, (number, words.expand(row.content)))
-        self._note(row.hash, what)
+        if what:
+            self._note(row.hash, what)
 
     def _set(
         self, hash: str, status: str, *, by: str = "", reason: str = "", confidence: float | None = None
@@ -323,20 +325,6 @@ class Records:
             yield
         finally:
             self._db.execute("ROLLBACK")
-
-
-def history(path: Path, *, wait_s: float = WAIT_S) -> History:
-    """Read what a rebuilt file takes over from the one before. Raises as `opened` does."""
-    with connected(path, make=False, wait_s=wait_s) as db, told(path):
-        events = db.execute("SELECT at, hash, what, detail FROM event ORDER BY id").fetchall()
-        sql = f"SELECT {_COLUMNS} FROM record WHERE status IN (?, ?)"  # noqa: S608 - names only
-        retired = db.execute(sql, (SUPERSEDED, PURGED)).fetchall()
-        codes = db.execute("SELECT hash, model, dimension, code FROM vector").fetchall()
-    return History(
-        [each for each in events if _are(str, *each)],
-        [each for each in retired if _are(str, *each[:6], *each[8:])],
-        [each for each in codes if _are(str, *each[:2]) and _are(bytes, each[3]) and len(each[3]) == each[2]],
-    )
 
 
 def _are(kind: type, *values: object) -> bool:

@@ -1,4 +1,4 @@
-"""The file behind the records of a semantic core: opened, checked, told about, and put in another's place.
+"""The file behind the records of a semantic core: opened, checked, told about, and set aside.
 
 It is a plain SQLite database with a rollback journal, so nothing lies beside it while nobody writes.
 """
@@ -19,6 +19,7 @@ from lamina.index import disk, words
 SCHEMA: Final = 1
 WAIT_S: Final = 2.0
 _APPLICATION = 0x4C414D43
+WORDS: Final = f'CREATE VIRTUAL TABLE words USING fts5(said, tokenize="{words.TOKENIZER}")'
 _TABLES = f"""
 CREATE TABLE record (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, content TEXT NOT NULL,
     source TEXT NOT NULL, item TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, confidence REAL,
@@ -29,7 +30,7 @@ CREATE TABLE event (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, hash
     what TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '');
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT raise(ABORT, 'events stay'); END;
 CREATE TRIGGER event_holds BEFORE UPDATE ON event BEGIN SELECT raise(ABORT, 'events hold'); END;
-CREATE VIRTUAL TABLE words USING fts5(said, tokenize="{words.TOKENIZER}");
+{WORDS};
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {SCHEMA};
 """
@@ -60,8 +61,7 @@ def broken(path: Path, *, wait_s: float = WAIT_S) -> str:
     """Say why a file can't be read: `missing`, `damaged`, or "" while it can, or nobody can tell."""
     try:
         with connected(path, make=False, wait_s=wait_s) as db, told(path):
-            checked = db.execute("PRAGMA quick_check(1)").fetchone()
-            return "" if checked == ("ok",) else "damaged"
+            return "" if is_whole(db, "quick_check") else "damaged"
     except errors.NoSuchFile:
         return "missing"
     except errors.CoreUnavailable as problem:
@@ -70,43 +70,29 @@ def broken(path: Path, *, wait_s: float = WAIT_S) -> str:
         return ""  # a link, a folder, no permission: nothing that making it anew would mend
 
 
-def put_in_place(beside: Path, path: Path, *, stamp: str, wait_s: float = WAIT_S) -> None:
-    """Rename a finished file over the one in use; a damaged one is kept as `NAME.damaged-STAMP`.
-
-    Nobody writes to the old one meanwhile, and whoever has it open still can't write to it afterwards:
-    SQLite sees that it was moved. Raises CoreUnavailable while another process keeps it, UnsafePath.
-    """
-    disk.sync(os.fspath(beside))
-    state = broken(path, wait_s=wait_s)
-    if not state:
-        with connected(path, make=False, wait_s=wait_s) as db:
-            with told(path):
-                db.execute("BEGIN EXCLUSIVE")
-            beside.replace(path)
-        return
-    if state == "damaged":
-        set_aside(path, stamp=stamp)
-    _journal(path).unlink(missing_ok=True)  # a stray one would be played back into the new file
-    beside.replace(path)
+def is_whole(db: sqlite3.Connection, check: str = "integrity_check") -> bool:
+    """Tell whether SQLite finds nothing wrong; `quick_check` leaves the indexes out."""
+    return bool(db.execute(f"PRAGMA {check}(1)").fetchone() == ("ok",))
 
 
 def set_aside(path: Path, *, stamp: str) -> Path:
-    """Give a damaged file another name, with the journal that belongs to it; returns the new name."""
+    """Give a damaged file the name `NAME.damaged-STAMP`, with the journal that belongs to it.
+
+    Never done to a sound one: whoever has it open would take the journal of the next one for its own.
+    """
     name, number = f"{path.name}.damaged-{stamp}", 1
     while os.path.lexists(path.with_name(name)):
         number += 1
         name = f"{path.name}.damaged-{stamp}-{number}"
     kept = path.with_name(name)
-    path.replace(kept)
-    if _journal(path).exists():
-        _journal(path).replace(_journal(kept))
+    try:
+        path.replace(kept)
+        journal = Path(f"{os.fspath(path)}-journal")
+        if journal.exists():
+            journal.replace(f"{os.fspath(kept)}-journal")
+    except OSError as problem:
+        raise _unwritable(path, problem) from problem
     return kept
-
-
-def discard(path: Path) -> None:
-    """Delete a file that may not be there, with its journal."""
-    for each in (path, _journal(path)):
-        each.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -186,10 +172,6 @@ def _prepare(db: sqlite3.Connection, path: Path, *, make: bool) -> None:
 def _is_made(db: sqlite3.Connection) -> bool:
     found = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
     return tuple(found) == (SCHEMA, _APPLICATION)
-
-
-def _journal(path: Path) -> Path:
-    return Path(f"{os.fspath(path)}-journal")
 
 
 def _missing(path: Path) -> errors.NoSuchFile:

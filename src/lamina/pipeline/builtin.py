@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,8 +34,6 @@ CONFIDENCE = 0.8
 _STEP = 256
 LONGEST = 64 << 10
 """Bytes of one content."""
-_REBUILT = ".rebuilt"
-
 Embedders = Callable[[], "Embedder | None"]
 """Gives the embedder of the settings, None for words alone. Raises EmbedderUnavailable."""
 
@@ -93,7 +90,7 @@ class Builtin:
         return outcomes
 
     def rebuild(self, records: Sequence[Record]) -> list[Outcome]:
-        """Make the records anew beside the old ones and put them in their place; a damaged file is kept."""
+        """Make the records anew, all or nothing; a damaged file is kept beside."""
         self._making(self._path)
         try:
             outcomes = remake(self._path, records, self._clock())
@@ -133,39 +130,35 @@ def operate(path: Path, operations: Sequence[Operation], now: datetime) -> list[
 
 
 def remake(path: Path, records: Sequence[Record], now: datetime) -> list[Outcome]:
-    """Make records anew and put them in the place of the old ones; a damaged file is kept beside.
+    """Make records anew, in one transaction; a damaged file is kept beside as `NAME.damaged-TIME`.
 
-    Of old ones that can be read the events, what was retired and the vectors are taken over. Raises
-    CoreUnavailable, UnwritableStore, UnsafePath; then the old ones are still there.
+    Raises CoreUnavailable while another process keeps it, UnwritableStore, UnsafePath; then it is as it was.
     """
-    beside = path.with_name(f"{path.name}{_REBUILT}")
     try:
-        old = _history(path)
-        coredisk.discard(beside)
-        with core.opened(beside, at=now) as new, new.change():
-            new.inherit_history(old)
-            outcomes = [_rebuilt(new, record) for record in records]
-            new.put_codes(old.codes)
-        coredisk.put_in_place(beside, path, stamp=now.strftime("%Y%m%dT%H%M%SZ"))
-    except OSError as problem:
-        raise errors.UnwritableStore(
-            f"{path}: can't be written ({problem.strerror})", "check the folder's permissions"
-        ) from problem
-    finally:
-        with suppress(OSError):
-            coredisk.discard(beside)
-    return outcomes
-
-
-def _history(path: Path) -> core.History:
-    try:
-        return core.history(path)
-    except errors.NoSuchFile:
-        return core.History([], [], [])
+        return _restored(path, records, now)
     except errors.CoreUnavailable as problem:
         if not problem.damaged:
             raise
-        return core.History([], [], [])
+    coredisk.set_aside(path, stamp=now.strftime("%Y%m%dT%H%M%SZ"))
+    return _restored(path, records, now)
+
+
+def _restored(path: Path, records: Sequence[Record], now: datetime) -> list[Outcome]:
+    outcomes, rows = [], []
+    for fact, approved in records:
+        wrong = checked(fact)
+        if wrong:
+            outcomes.append(Outcome(fact.hash, ok=False, error=wrong))
+            continue
+        row = row_of(fact)
+        if approved:
+            sure = CONFIDENCE if fact.confidence is None else fact.confidence
+            row = row._replace(status=core.APPROVED, confidence=sure)
+        rows.append(row)
+        outcomes.append(Outcome(row.hash, ok=True, status=row.status))
+    with core.opened(path, at=now) as held, held.change():
+        held.restore(rows)
+    return outcomes
 
 
 def fill(path: Path, embedder: Embedder, clock: Callable[[], datetime], *, within_s: float) -> frozenset[str]:
@@ -232,15 +225,6 @@ def _stored(records: Records, fact: Fact) -> Outcome:
     row = row_of(fact)
     status, _ = records.ingest(row)
     return Outcome(row.hash, ok=True, status=status)
-
-
-def _rebuilt(records: Records, record: Record) -> Outcome:
-    outcome = _stored(records, record.fact)
-    if outcome.ok and record.approved:
-        given = record.fact.confidence
-        status = records.promote(outcome.hash, CONFIDENCE if given is None else given)
-        return outcome._replace(status=status)
-    return outcome
 
 
 def _done(records: Records, operation: Operation) -> Outcome:
