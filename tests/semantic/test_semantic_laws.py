@@ -122,3 +122,16 @@ def test_vectors_are_not_made_twice(tmp_path):
     core.ingest([fact(each) for each in ("gateway", "port")])
     core.rebuild([Record(fact("port"), approved=True), Record(fact("car"), approved=False)])
     assert sorted(embedder.embedded) == ["car", "gateway", "port"]
+
+
+def test_what_a_digest_does_not_say_is_purged_when_records_are_made_anew(tmp_path):
+    path = tmp_path / "vectors.db"
+    gone = "The quokkaxylophon stands in Zwiebelturm."
+    core = builtin(path, Hashed())
+    core.ingest([fact("gateway"), fact(gone)])
+    ((code,),) = rows(path, f"SELECT code FROM vector WHERE hash = '{content_hash(gone)}'")
+    core.refine([Promote(content_hash(gone), 0.8)])
+    core.rebuild([Record(fact("gateway"), approved=True)])
+    data = path.read_bytes()
+    assert not any(word in data for word in (b"quokka", b"wiebelturm", code))
+    assert dict(rows(path, "SELECT hash, status FROM record"))[content_hash(gone)] == "purged"
