@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from contextlib import closing
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -177,3 +181,14 @@ def test_a_purged_record_is_not_found_by_meaning(tmp_path):
     talk.ingest(CAR, PORT)
     talk.refine(purge(CAR))
     assert talk.found("vehicle car fuel", includeCandidates=True, minScore=0.3) == []
+
+
+def test_a_file_that_takes_no_vector_keeps_nobody_busy(tmp_path):
+    talk = Talk(tmp_path / "vectors.db")
+    talk.ingest(CAR, PORT)
+    with closing(sqlite3.connect(talk.path)) as db:
+        db.execute("CREATE TRIGGER lost BEFORE INSERT ON vector BEGIN SELECT raise(IGNORE); END")
+    talk.embedder = Hashed()
+    began = time.monotonic()
+    assert [each["embedded"] for each in talk.ingest(CAR)[1]["results"]] == [False]
+    assert time.monotonic() - began < 5

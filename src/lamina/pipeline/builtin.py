@@ -171,10 +171,12 @@ def fill(path: Path, embedder: Embedder, clock: Callable[[], datetime], *, withi
     step = min(_STEP, max(1, embedder.batch))
     try:
         with core.opened(path, at=clock(), make=False) as records:
+            before: list[tuple[str, str]] = []
             while time.monotonic() < end:
                 wanted = records.without_vector(embedder.name, embedder.dimension, step)
-                if not wanted:
+                if wanted == before:  # none is left, or a damaged file takes none
                     break
+                before = wanted
                 rows = embedder.embed([content for _, content in wanted])
                 with records.change():
                     records.put_vectors(embedder.name, [each for each, _ in wanted], rows)
