@@ -33,9 +33,7 @@ HOSTILE = st.sampled_from(
 )
 WORDS = st.lists(HOSTILE | st.text(max_size=20), min_size=1, max_size=4).map(" ".join)
 LINES = st.lists(HOSTILE | st.text(max_size=20), max_size=6).map("\n".join)
-SAID = st.tuples(
-    WORDS.filter(fold), st.sampled_from(["`session`", "`commit abc1234`", ""])
-)
+SAID = st.tuples(WORDS.filter(fold), st.sampled_from(["`session`", "`commit abc1234`", ""]))
 
 
 @st.composite

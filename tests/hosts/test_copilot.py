@@ -323,7 +323,9 @@ def test_setup_for_the_user(tmp_path: Path) -> None:
     assert (member.file, member.at) == (tmp_path / ".copilot" / "mcp-config.json", ("mcpServers", "lamina"))
     program = str(tmp_path / "o'neil store" / "state" / "bin" / "lamina")
     assert member.value == {"type": "local", "command": program, "args": ["mcp"], "tools": ["*"]}
-    skills = [edit.file.parent for edit in edits if isinstance(edit, OwnFile) and edit.file.name == "SKILL.md"]
+    skills = [
+        edit.file.parent for edit in edits if isinstance(edit, OwnFile) and edit.file.name == "SKILL.md"
+    ]
     named = ("lamina-memory", "lamina-digest", "lamina-digest-refine")
     assert skills == [tmp_path / ".copilot" / "skills" / name for name in named]
     assert live.setup(where(tmp_path)) == edits
