@@ -126,8 +126,7 @@ class Desk:
         return parse_digest(self.text)
 
     def plan(self) -> dict:
-        digest = self.digest
-        return as_json(digest, str(self.path), (), proposed(digest))
+        return as_json(str(self.path), (), proposed(self.digest))
 
     def refine(self, plan: dict | None = None, *, yes: bool = True, force: bool = True, **more) -> Report:
         from lamina.pipeline.refine.account import accounted

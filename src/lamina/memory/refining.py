@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lamina import errors
 from lamina.pipeline.refine import plan as planning
-from lamina.pipeline.refine.account import accounted, judged
+from lamina.pipeline.refine.account import accounted, sound
 from lamina.pipeline.refine.run import Report, Target, read, run, stops
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def plan(
     target = _target(opened, file, project, memory_path)
     _, digest = read(target)
     found = stops(target, digest, opened.clock())
-    made = planning.proposed(digest) if digest.fatal is None else planning.Plan({})
-    return planning.as_json(digest, str(target.path), found, made)
+    made = sound(planning.proposed(digest)) if digest.fatal is None else planning.Plan({})
+    return planning.as_json(str(target.path), found, made)
 
 
 def refine(  # noqa: PLR0913 - one for each word of the command
@@ -91,11 +91,8 @@ def _maker(opened: Opened, model: str | None) -> Callable[[Digest], Plan]:
     asker = asker_for(opened, model)
 
     def make(digest: Digest) -> Plan:
-        own = planning.proposed(digest)
-        if asker is not None:
-            return asked(asker, own, limit=opened.settings["consolidate_bytes"])
-        sound, faults = judged(own)
-        return sound if not faults else planning.unchanged(digest, limitations=tuple(faults))
+        own = sound(planning.proposed(digest))
+        return own if asker is None else asked(asker, own, limit=opened.settings["consolidate_bytes"])
 
     return make
 

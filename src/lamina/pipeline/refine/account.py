@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lamina import errors
 from lamina.formats.digest import Digest, Item
@@ -13,13 +13,14 @@ from lamina.formats.hashing import knowledge_text
 from lamina.formats.lines import fold
 from lamina.formats.origin import key_of
 from lamina.formats.structure import one_line
+from lamina.pipeline.checks.hedges import hedged
 from lamina.pipeline.checks.misread import misread
 from lamina.pipeline.checks.names import doubts
 from lamina.pipeline.checks.support import FIRM, LEAST, Passage, support
 from lamina.pipeline.ground import inventions
 from lamina.pipeline.redact import redact
-from lamina.pipeline.refine.personal import personal, without
-from lamina.pipeline.refine.plan import ACTIONS, DROP, KEEP, MERGE, Choice, Plan
+from lamina.pipeline.refine.personal import cleaned, is_cleaned
+from lamina.pipeline.refine.plan import ACTIONS, DROP, KEEP, MERGE, Choice, Plan, older_of, plain
 
 LONGEST = 4_000
 _SHOWN = 40
@@ -29,6 +30,22 @@ _REASON = re.compile(
 )
 _NOISE = re.compile(r"noise\s*[:：]\s*\S", re.IGNORECASE)
 _REASONS = "`resolved by ID` (an open action), `superseded by ID`, `duplicate of ID`, `noise: why` (a state)"
+
+
+_UNDONE = re.compile(
+    r"\b(?:not|n't|never)\b[^.;]{0,60}\byet\b|\bstill (?:not|no|missing|open|to be|needs?|has to|must)\b|"
+    r"\b(?:postponed|deferred|planned|pending|to ?do|unfinished|half[- ]done)\b|"
+    r"\bnoch (?:nicht|kein|offen)|\b(?:verschoben|geplant)\b|还没|還沒|尚未|未完成|まだ|아직",
+    re.IGNORECASE,
+)
+"""Words of a text that says of something that it is still to be done."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with one item of a plan."""
+
+    id: str
+    message: str
 
 
 class _Faulty(Exception):
@@ -47,9 +64,10 @@ def accounted(value: object, digest: Digest) -> Plan:
     faults: list[str] = []
     choices: dict[str, Choice] = {}
     texts: dict[str, str] = {}
+    older = older_of(digest)
     for number, row in enumerate(rows):
         try:
-            choice, text = _row(row, number, digest)
+            choice, text = _row(row, number, digest, older)
         except _Faulty as fault:
             faults.append(str(fault))
             continue
@@ -64,7 +82,8 @@ def accounted(value: object, digest: Digest) -> Plan:
             f"not accounted for: {', '.join(missing[:_SHOWN])}" + (" …" if len(missing) > _SHOWN else "")
         )
     ordered = {name: choices[name] for name in digest.current if name in choices}
-    plan = _judged(Plan(ordered), texts, faults)
+    plan, wrong = _judged(Plan(ordered), texts, ordered)
+    faults += [each.message for each in wrong]
     if faults:
         raise errors.BadInput(
             "the plan is refused, nothing was written: " + "; ".join(dict.fromkeys(faults)),
@@ -73,14 +92,31 @@ def accounted(value: object, digest: Digest) -> Plan:
     return plan
 
 
-def judged(plan: Plan) -> tuple[Plan, list[str]]:
-    """Hold a plan of our own making, or a model's, against the same rules; returns it and what is wrong."""
-    faults: list[str] = []
-    texts = {name: choice.text or choice.item.text for name, choice in plan.choices.items()}
-    return _judged(plan, texts, faults), faults
+def judged(plan: Plan, *, only: Collection[str] | None = None) -> tuple[Plan, list[Fault]]:
+    """Hold a plan of our own making, or a model's, against the same rules; returns it and what is wrong.
+
+    With `only`, no others than these items are judged.
+    """
+    texts = {name: choice.text for name, choice in plan.choices.items() if choice.text}
+    return _judged(plan, texts, plan.choices if only is None else only)
 
 
-def _row(row: object, number: int, digest: Digest) -> tuple[Choice, str]:
+def sound(plan: Plan) -> Plan:
+    """Return a plan without what does not hold: those items stay as they are."""
+    for _ in range(len(plan.choices) + 1):
+        found, faults = judged(plan)
+        if not faults:
+            return found
+        choices = dict(plan.choices)
+        for name in {fault.id for fault in faults}:
+            choices[name] = replace(choices[name], action=KEEP, into="", reason="", text="", conflict=())
+        plan = Plan(choices, plan.limitations)
+    return plan
+
+
+def _row(
+    row: object, number: int, digest: Digest, older: Mapping[str, tuple[Item, ...]]
+) -> tuple[Choice, str]:
     """Read one row: its choice and the text that it gives."""
     if not isinstance(row, Mapping):
         raise _Faulty(f"item {number} is no object")
@@ -101,7 +137,9 @@ def _row(row: object, number: int, digest: Digest) -> tuple[Choice, str]:
     if not isinstance(conflict, list) or not all(isinstance(each, str) for each in conflict):
         raise _Faulty(f'{item.id}: "conflict" is no list of ids')
     others = tuple(dict.fromkeys(each for each in conflict if each != item.id))
-    return Choice(item, action, into if action == MERGE else "", reason, "", others), _wording(row, item)
+    into = into if action == MERGE else ""
+    choice = Choice(item, action, into, reason, conflict=others, older=older.get(item.id, ()))
+    return choice, _wording(row, item)
 
 
 def _require_unaltered(row: Mapping[str, Any], item: Item) -> None:
@@ -126,28 +164,31 @@ def _wording(row: Mapping[str, Any], item: Item) -> str:
     return fold(text)
 
 
-def _judged(plan: Plan, texts: Mapping[str, str], faults: list[str]) -> Plan:
+def _judged(plan: Plan, texts: Mapping[str, str], only: Collection[str]) -> tuple[Plan, list[Fault]]:
     choices = dict(plan.choices)
-    for name, choice in plan.choices.items():
-        match choice.action:
-            case "merge":
-                faults += _merge_faults(plan, choice)
-            case "drop":
-                faults += filter(None, [_drop_fault(plan, choice)])
-            case _:
-                pass
-        for other in choice.conflict:
-            there = plan.choices.get(other)
-            if choice.action != KEEP or there is None or there.action != KEEP:
-                faults.append(f"{name}: is in conflict with {other}, but only items that stay can be")
-    for name, choice in plan.choices.items():
+    faults: list[Fault] = []
+    for name in only:
+        choice = plan.choices[name]
+        text = texts.get(name, "")
         if choice.action == KEEP:
-            told, fused = _wording_faults(plan, choice, texts.get(name, choice.item.text))
+            told, fused = _wording_faults(plan, choice, text or choice.item.text)
             faults += told
             choices[name] = replace(choice, text=fused)
-        elif knowledge_text(texts.get(name, "")) not in ("", choice.item.text):
-            faults.append(f"{name}: its text was altered, but it does not stay")
-    return _both_ways(Plan(choices, plan.limitations))
+        elif knowledge_text(text) not in ("", choice.item.text):
+            faults.append(Fault(name, f"{name}: its text was altered, but it does not stay"))
+        faults += (Fault(name, told) for told in _choice_faults(plan, choice))
+    return _both_ways(Plan(choices, plan.limitations), only), faults
+
+
+def _choice_faults(plan: Plan, choice: Choice) -> Iterator[str]:
+    if choice.action == MERGE:
+        yield from _merge_faults(plan, choice)
+    elif choice.action == DROP:
+        yield from filter(None, [_drop_fault(plan, choice)])
+    for other in choice.conflict:
+        there = plan.choices.get(other)
+        if choice.action != KEEP or there is None or there.action != KEEP:
+            yield f"{choice.item.id}: is in conflict with {other}, but only items that stay can be"
 
 
 def _merge_faults(plan: Plan, choice: Choice) -> list[str]:
@@ -181,7 +222,7 @@ def _drop_fault(plan: Plan, choice: Choice) -> str:
     if by is None or by.action != KEEP or other == item.id:
         return f"{item.id}: its reason names {other}, which is no other item that stays"
     if how == "duplicate":
-        lost = lost_in(item, by.text or by.item.text)
+        lost = lost_in(item.text, by.text or by.item.text)
         return f"{item.id}: is no duplicate of {other}, which {lost}" if lost else ""
     return _ended_fault(item, how, by.item)
 
@@ -195,51 +236,57 @@ def _ended_fault(item: Item, how: str, by: Item) -> str:
     near = support(item.text, [Passage(0, 0, "assistant", by.text)])
     if near is None or near.share < LEAST:
         return f"{item.id}: {by.id} says nothing of it, so it can't have {how} it"
+    if how == "resolved" and (hedged(by.text) or _UNDONE.search(by.text)):
+        return f"{item.id}: {by.id} does not say that it is done"
     return ""
 
 
-def _wording_faults(plan: Plan, choice: Choice, text: str) -> tuple[list[str], str]:
-    """Judge the words of an item that stays; returns what is wrong and its new wording, "" for its own."""
+def _wording_faults(plan: Plan, choice: Choice, text: str) -> tuple[list[Fault], str]:
+    """Judge the words of an item that stays; returns what is wrong and its new wording, "" for its own.
+
+    Other words than its own it has only from items that are merged into it, from its own earlier wordings,
+    or because personal data was taken out.
+    """
     item, merged = choice.item, plan.merged_into(choice.item.id)
     same = knowledge_text(text) == item.text
-    if not merged:
-        if same:
-            return [], ""
-        flagged = personal(item.text)
-        if flagged and " ".join(text.split()) in without(item.text, flagged):
-            return [], text
-        return [f"{item.id}: its text was altered"], ""
-    parts = [item, *(each.item for each in merged)]
-    final = item.text if same else text
+    if same and not merged:
+        return [], ""
+    if not merged and is_cleaned(item.text, knowledge_text(text)):
+        return [], text
+    if not merged and not choice.older:
+        return [Fault(item.id, f"{item.id}: its text was altered")], ""
+    parts = [each.item for each in merged]
     faults = []
-    for part in parts if not same else parts[1:]:
-        lost = lost_in(part, final, alone=same)
+    for part in parts if same else [item, *parts]:
+        lost = lost_in(part.text, item.text if same else text, alone=same)
         if lost:
-            faults.append(f"{part.id}: the merged text of {item.id} {lost}")
+            faults.append(Fault(part.id, f"{part.id}: the merged text of {item.id} {lost}"))
     if not same:
-        wrong = _invented(final, parts)
+        earlier = [each for one in (choice, *merged) for each in one.older]
+        wrong = _invented(text, [item, *parts, *earlier])
         if wrong:
-            faults.append(f"{item.id}: the merged text {wrong}")
+            faults.append(Fault(item.id, f"{item.id}: the merged text {wrong}"))
     return faults, "" if same else text
 
 
-def lost_in(item: Item, text: str, *, alone: bool = True) -> str:
-    """Say what of an item a text loses, "" for nothing: a value, a name, its meaning, most of its words.
+def lost_in(said: str, text: str, *, alone: bool = True) -> str:
+    """Say what of an item's words a text loses, "" for nothing: a value, a name, its meaning, most of them.
 
-    Unless the text says this item `alone`, a "not" in it may be another one's.
+    Unless the text says this item `alone`, a "not" in it may be another one's. Personal data may go.
     """
-    if _words(item.text) == _words(text):
+    if plain(said) == plain(text):
         return ""
-    values = inventions(item.text, text)
+    said = cleaned(said)
+    values = inventions(said, text)
     if values:
         return f"loses {', '.join(map(repr, values[:3]))}"
-    names = doubts(item.text, text)
+    names = doubts(said, text)
     if names:
         return f"loses {', '.join(map(repr, names[:3]))}"
-    found = support(item.text, [Passage(0, 0, "assistant", one_line(text))])
+    found = support(said, [Passage(0, 0, "assistant", one_line(text))])
     if found is None or found.share < FIRM:
         return "does not say the same"
-    wrong = misread(text, [item.text]) if alone else ""
+    wrong = misread(text, [said]) if alone else ""
     return f"has it {wrong}" if wrong else ""
 
 
@@ -256,15 +303,11 @@ def _invented(text: str, parts: Sequence[Item]) -> str:
     return f"has something {wrong}" if wrong else ""
 
 
-def _words(text: str) -> str:
-    return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
-
-
-def _both_ways(plan: Plan) -> Plan:
+def _both_ways(plan: Plan, only: Collection[str]) -> Plan:
     """Let both items of a conflict name the other one."""
     choices = dict(plan.choices)
-    for name, choice in plan.choices.items():
-        for other in choice.conflict:
+    for name in only:
+        for other in choices[name].conflict:
             there = choices.get(other)
             if there is not None and name not in there.conflict:
                 choices[other] = replace(there, conflict=(*there.conflict, name))

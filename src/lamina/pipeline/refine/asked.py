@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from lamina.pipeline.asking import Asker
 
 PURPOSE = "refine"
+_SUPERSEDED = re.compile(r"superseded\s+by\s+`?([^\s`]+?)`?[.,;:]?(?:\s|$)", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"\b(?:instead|no longer|not any ?more|replac\w+|supersed\w+|switch\w*|mov(?:e|es|ed|ing)|migrat\w+|now|"
+    r"since|from now on|rather than|drop(?:s|ped)?|abandon\w*|revert\w*|statt|stattdessen|nicht mehr|jetzt|"
+    r"nun|ersetz\w*|abgelöst|ab sofort|désormais|remplac\w+|ahora|reemplaz\w+)\b|"
+    r"改为|改為|改用|不再|取代|替换|现在|代わりに|もう|이제|대신",
+    re.IGNORECASE,
+)
 _LEAST = 4_000
 _REPLY_TOKENS = 4096
 
@@ -39,13 +48,34 @@ def asked(asker: Asker, own: Plan, *, limit: int) -> Plan:
             break
         shown = {item.id for item in batch}
         for line in parse_refine_reply(reply.text, cut=reply.cut):
-            wanted = _with(plan, line) if {*line.ids, *filter(None, [line.into])} <= shown else None
-            sound, faults = judged(wanted) if wanted is not None else (plan, ["unknown"])
-            plan = plan if faults else sound
-            refused += bool(faults)
+            better = _better(plan, line, shown)
+            refused += better is None
+            plan = better or plan
     if refused:
         told.append(f"{refused} lines of the model did not hold and were left out")
     return Plan(plan.choices, (*own.limitations, *told))
+
+
+def _better(plan: Plan, line: Line, shown: Collection[str]) -> Plan | None:
+    """Return the plan with what a line says, None where that does not hold."""
+    named = {*line.ids, *filter(None, [line.into])}
+    wanted = _with(plan, line) if named <= set(shown) and not _guessed(plan, line) else None
+    if wanted is None:
+        return None
+    held = [choice for choice in plan.choices.values() if choice.into or choice.reason]
+    touched = {each.item.id for each in held if named & {each.into, *each.reason.replace("`", " ").split()}}
+    found, faults = judged(wanted, only=named | touched)
+    return None if faults else found
+
+
+def _guessed(plan: Plan, line: Line) -> bool:
+    """Tell whether a line ends a decision or a learning though the later one does not say that it changed.
+
+    Two that contradict each other may both be meant: then a person decides.
+    """
+    named = _SUPERSEDED.match(line.text) if line.action == "drop" else None
+    item, by = plan.choices.get(line.ids[0]), plan.choices.get(named[1]) if named else None
+    return bool(item and by and item.item.kind != "state" and not _CHANGE.search(by.item.text))
 
 
 def _with(plan: Plan, line: Line) -> Plan | None:

@@ -13,10 +13,16 @@ _CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w.-])")
 _BIRTH = re.compile(
     r"\b(?:born|birthday|date of birth|DOB)\b[^.\n]{0,20}?\b\d{1,4}[-./]\d{1,2}[-./]\d{1,4}", re.IGNORECASE
 )
+_SOCIAL = re.compile(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w.-])")
+_STREET = re.compile(
+    r"\b\d{1,5} (?:[A-Z][a-z]+ ){1,3}(?:Street|St\.|Avenue|Ave\.|Road|Rd\.|Lane|Drive|Blvd\.)(?!\w)|"
+    r"\b[A-ZÄÖÜ][a-zäöüß]+(?:straße|strasse|str\.|weg|gasse|allee|platz) \d{1,4}[a-z]?\b(?=[,;.)]| \d{5}|$)"
+)
 _SERVICE = re.compile(
     r"(?:noreply|no-reply|example|invalid|localhost|git)(?:@|\.|$)|@(?:[\w-]+\.)*example\.", re.IGNORECASE
 )
 _LEAST_DIGITS = 8
+REMOVED = "[removed]"
 
 
 def personal(text: str) -> tuple[str, ...]:
@@ -31,21 +37,49 @@ def personal(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept))
 
 
-def without(text: str, pieces: tuple[str, ...]) -> frozenset[str]:
-    """Return what a text may read like when these pieces were taken out or replaced by `[removed]`."""
-    gone, marked = text, text
-    for piece in pieces:
-        gone, marked = gone.replace(piece, " "), marked.replace(piece, "[removed]")
-    return frozenset(" ".join(each.split()) for each in (gone, marked))
+def cleaned(text: str) -> str:
+    """Return a text without what looks like personal data."""
+    for piece in personal(text):
+        text = text.replace(piece, " ")
+    return " ".join(text.split())
+
+
+def is_cleaned(text: str, other: str) -> bool:
+    """Tell whether the other text is this one with nothing but personal data gone or `[removed]`."""
+    pieces = personal(text)
+    if not pieces:
+        return False
+    parts = re.split("(" + "|".join(map(re.escape, sorted(pieces, key=len, reverse=True))) + ")", text)
+    pattern = [
+        f"(?:{re.escape(part)}|{re.escape(REMOVED)}|)" if number % 2 else _loose(part)
+        for number, part in enumerate(parts)
+    ]
+    return bool(re.fullmatch("".join(pattern), " ".join(other.split()), re.DOTALL))
+
+
+def _loose(text: str) -> str:
+    """Return a pattern of a text: blanks and brackets beside what is gone may be gone, too."""
+    bare = text.strip(" ()<>")
+    before, after = text[: len(text) - len(text.lstrip(" ()<>"))], text[len(text.rstrip(" ()<>")) :]
+    if not bare:
+        return _optional(text)
+    return _optional(before) + re.escape(bare) + _optional(after)
+
+
+def _optional(text: str) -> str:
+    return "".join(f"{re.escape(char)}?" for char in text)
 
 
 def _found(text: str) -> Iterator[tuple[int, int]]:
     for match in _MAIL.finditer(text) if "@" in text else ():
         if not _SERVICE.search(match[0]):
             yield match.span()
-    if sum(map(str.isdigit, text)) < _LEAST_DIGITS:
+    digits = sum(map(str.isdigit, text))
+    if digits:
+        yield from (match.span() for match in _STREET.finditer(text))
+    if digits < _LEAST_DIGITS:
         return
-    for pattern in (_PHONE, _LOCAL, _BIRTH):
+    for pattern in (_PHONE, _LOCAL, _BIRTH, _SOCIAL):
         yield from (match.span() for match in pattern.finditer(text))
     yield from (match.span() for match in _IBAN.finditer(text) if _is_iban(match[0].replace(" ", "")))
     yield from (match.span() for match in _CARD.finditer(text) if _is_card(match[0]))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from lamina.formats.digest import Digest, Item
 from lamina.pipeline.digest.drafts import settled
+from lamina.pipeline.refine.hints import suspected
 from lamina.pipeline.refine.personal import personal
 
 KEEP, MERGE, DROP = "keep", "merge", "drop"
 ACTIONS = (KEEP, MERGE, DROP)
-_CLAUSE = tuple(",;:.(—–，；：（")
+_CLAUSE = tuple(",;:.(—–，；：。（")
+_REASON = ("because ", "since ", "so that ", "weil ", "damit ", "da ", "parce que ", "porque ")
+_WIDE_REASON = ("因为", "因為", "なぜなら", "왜냐하면")
 _LEAST = 8  # characters of a text that another one may begin with
 
 
@@ -21,7 +25,8 @@ _LEAST = 8  # characters of a text that another one may begin with
 class Choice:
     """What becomes of one item.
 
-    `text` is its new wording, "" to keep the words; `conflict` names the items that it contradicts.
+    `text` is its new wording, "" to keep the words; `conflict` names the items that it contradicts, `older`
+    are its earlier wordings in the digest.
     """
 
     item: Item
@@ -30,6 +35,7 @@ class Choice:
     reason: str = ""
     text: str = ""
     conflict: tuple[str, ...] = ()
+    older: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,15 @@ class Plan:
 
     def merged_into(self, name: str) -> list[Choice]:
         """List the items that are merged into one that stays."""
-        return [choice for choice in self.choices.values() if choice.action == MERGE and choice.into == name]
+        return self._merged.get(name, [])
+
+    @cached_property
+    def _merged(self) -> dict[str, list[Choice]]:
+        found: dict[str, list[Choice]] = {}
+        for choice in self.choices.values():
+            if choice.action == MERGE:
+                found.setdefault(choice.into, []).append(choice)
+        return found
 
 
 def proposed(digest: Digest) -> Plan:
@@ -56,32 +70,46 @@ def proposed(digest: Digest) -> Plan:
     that one, and an open action that a later item says in the same words to be done is dropped.
     """
     choices = dict(unchanged(digest).choices)
-    _merge_equal(choices)
-    _merge_beginnings(choices)
+    disputed = {name for choice in choices.values() for name in (*choice.conflict, *_own(choice))}
+    _merge_equal(choices, disputed)
+    _merge_beginnings(choices, disputed)
     done: dict[str, Item] = {}
     for choice in choices.values():
         if choice.action == KEEP and choice.item.kind == "state":
             done[settled(choice.item.bullet)] = choice.item
     for name, choice in choices.items():
         by = done.get(settled(choice.item.bullet)) if choice.item.kind == "open" else None
-        if by is not None and choice.action == KEEP and by.line > choice.item.line:
+        if by is not None and choice.action == KEEP and name not in disputed and by.line > choice.item.line:
             choices[name] = replace(choice, action=DROP, reason=f"resolved by {by.id}")
     return Plan(choices)
 
 
 def unchanged(digest: Digest, *, limitations: tuple[str, ...] = ()) -> Plan:
     """Return the plan that keeps every item as it is."""
-    current = digest.current
-    choices = {name: Choice(item, conflict=_standing(item, current)) for name, item in current.items()}
+    current, older = digest.current, older_of(digest)
+    choices = {
+        name: Choice(item, conflict=_standing(item, current), older=older.get(name, ()))
+        for name, item in current.items()
+    }
     return Plan(choices, limitations)
 
 
-def as_json(digest: Digest, path: str, gates: Iterable[str], plan: Plan) -> dict[str, Any]:
+def older_of(digest: Digest) -> dict[str, tuple[Item, ...]]:
+    """Return the earlier wordings of each item that has any, oldest first."""
+    found: dict[str, tuple[Item, ...]] = {}
+    for item in digest.items:
+        if digest.current[item.id] is not item:
+            found[item.id] = (*found.get(item.id, ()), item)
+    return found
+
+
+def as_json(path: str, gates: Iterable[str], plan: Plan) -> dict[str, Any]:
     """Return what `lamina refine --plan` prints, to be edited and given back."""
+    told = suspected([choice.item for choice in plan.kept])
     return {
         "digest": path,
         "gates": list(gates),
-        "items": [_row(choice, _hint(choice, digest)) for choice in plan.choices.values()],
+        "items": [_row(choice, told.get(name, "")) for name, choice in plan.choices.items()],
     }
 
 
@@ -101,18 +129,18 @@ def _row(choice: Choice, hint: str) -> dict[str, Any]:
         row["reason"] = choice.reason
     if choice.conflict:
         row["conflict"] = list(choice.conflict)
+    earlier = dict.fromkeys(each.text for each in choice.older if each.text != item.text)
+    if earlier:
+        row["older"] = list(earlier)
     flagged = personal(item.text)
     if flagged:
         row["sensitive"] = list(flagged)
-    return row | ({"hint": hint} if hint else {})
+    hints = [*(["its text was edited by hand"] if item.edited else []), *([hint] if hint else [])]
+    return row | ({"hint": "; ".join(hints)} if hints else {})
 
 
-def _hint(choice: Choice, digest: Digest) -> str:
-    """Say what a person should look at: what was edited by hand, and what has an older wording."""
-    if choice.item.edited:
-        return "its text was edited by hand since its hash was taken"
-    older = sum(item.id == choice.item.id for item in digest.items) - 1 if choice.item.section else 0
-    return f"{older} older wordings of it are left behind" if older > 0 else ""
+def _own(choice: Choice) -> tuple[str, ...]:
+    return (choice.item.id,) if choice.conflict else ()
 
 
 def _standing(item: Item, current: Mapping[str, Item]) -> tuple[str, ...]:
@@ -120,38 +148,46 @@ def _standing(item: Item, current: Mapping[str, Item]) -> tuple[str, ...]:
     return tuple(name for name in item.conflicts if name in current and name != item.id)
 
 
-def _merge_equal(choices: dict[str, Choice]) -> None:
+def _merge_equal(choices: dict[str, Choice], disputed: Collection[str]) -> None:
     seen: dict[tuple[str, str], str] = {}
     for name, choice in choices.items():
-        key = (choice.item.kind, _plain(choice.item.text))
-        if key[1] and key in seen:
+        key = (choice.item.kind, plain(choice.item.text))
+        if not key[1] or name in disputed:
+            continue
+        if key in seen:
             choices[name] = replace(choice, action=MERGE, into=seen[key])
         else:
             seen[key] = name
 
 
-def _merge_beginnings(choices: dict[str, Choice]) -> None:
+def _merge_beginnings(choices: dict[str, Choice], disputed: Collection[str]) -> None:
     """Merge a text that another one of its kind begins with and then gives a reason or a detail.
 
     Only neighbours in the order of the alphabet are compared, so that a long digest costs little.
     """
-    kept = [choice.item for choice in choices.values() if choice.action == KEEP]
+    kept = [choice.item for name, choice in choices.items() if choice.action == KEEP and name not in disputed]
     ordered = sorted((item.kind, item.text.casefold().rstrip(" .!。"), item.id) for item in kept)
     for (kind, text, name), (other_kind, longer, into) in pairwise(ordered):
-        if kind == other_kind and len(text) >= _LEAST and _goes_on(longer, text):
+        if kind != other_kind or len(text) < _LEAST or not longer.startswith(text):
+            continue
+        later = choices[into].item.line > choices[name].item.line
+        if _goes_on(longer[len(text) :], later=later):
             choices[name] = replace(choices[name], action=MERGE, into=into)
     for name, choice in choices.items():
         if choice.action == MERGE:
             choices[name] = replace(choice, into=_end(choices, choice.into))
 
 
-def _goes_on(longer: str, text: str) -> bool:
-    """Tell whether a text goes on behind another one with a clause of its own.
+def _goes_on(rest: str, *, later: bool) -> bool:
+    """Tell whether the rest of a longer text is a clause of its own that leaves the shorter one true.
 
-    "Do not retry" is not told by "do not retry twice".
+    "Do not retry" is not told by "do not retry twice". Only a reason may have been said before the shorter
+    text: any other clause ("except in tests") may have been taken back by it.
     """
-    rest = longer[len(text) :] if longer.startswith(text) else ""
-    return rest[:1] in _CLAUSE or rest.startswith((" because ", " since ", " so that ", " — ", " – "))
+    said = rest.lstrip(" ,;:.(—–，；：。（")
+    if said.startswith(_WIDE_REASON) or (said != rest and said.startswith(_REASON)):
+        return True
+    return later and (rest[:1] in _CLAUSE or rest.startswith((" — ", " – ")))
 
 
 def _end(choices: Mapping[str, Choice], name: str) -> str:
@@ -160,6 +196,7 @@ def _end(choices: Mapping[str, Choice], name: str) -> str:
     return name
 
 
-def _plain(text: str) -> str:
-    """Return the words of a text: case, punctuation and spacing say nothing; signs within a word do."""
-    return " ".join(word.strip(".,;:!?\"'“”‘’()") for word in text.casefold().split()).strip()
+def plain(text: str) -> str:
+    """Return the words of a text: case, closing punctuation and spacing say nothing; signs of a word do."""
+    words = (word.lstrip("\"'“”‘’(").rstrip(".,;:!?\"'“”‘’)。，；：！？") for word in text.casefold().split())
+    return " ".join(filter(None, words))

@@ -32,10 +32,9 @@ from lamina.pipeline.semantic import (
     Update,
 )
 
-GONE = frozenset({"not_found", "purged"})
+GONE = frozenset({"not_found", "purged", "superseded", "already_superseded"})
 """What a core says of a record that need not be retired any more."""
 ROLLED_BACK = "rolled_back"
-_TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,11 @@ def obsolete(before: Digest, stays: Iterable[Final], core: str) -> tuple[str, ..
     return tuple(found for found in hashes if found not in alive)
 
 
-def waiting(before: Digest, stays: Sequence[Final]) -> tuple[str, ...]:
+def waiting(before: Digest, stays: Sequence[Final], core: Core | None) -> tuple[str, ...]:
     """Return the hashes that are pending before anything was asked: what waited first, then what is new."""
-    wanted = [each.item.hash for each in stays if each.item.sync != "approved"]
+    wanted = dict.fromkeys(each.item.hash for each in stays if each.item.sync != "approved")
     first = [found for found in before.pending if found in wanted]
-    old = [found for found in obsolete(before, stays, "") if found not in wanted]
+    old = obsolete(before, stays, core.name if core else "")
     return tuple(dict.fromkeys((*first, *wanted, *old)))
 
 
@@ -73,7 +72,7 @@ def promote(core: Core | None, reason: str, before: Digest, stays: Sequence[Fina
     """
     if core is None:
         told = (f"semantic synchronisation was not available: {reason}",)
-        return Promoted(Sync(UNAVAILABLE, waiting(before, stays), told), _standing(stays))
+        return Promoted(Sync(UNAVAILABLE, waiting(before, stays, None), told), _standing(stays))
     if core.broken in ("missing", "damaged") and (core.broken == "missing" or before.pending):
         return _rebuilt(core, stays)
     outcomes = _approved(core, before, stays)
@@ -145,7 +144,7 @@ def _approved(core: Core, before: Digest, stays: Sequence[Final]) -> list[Outcom
     wanted = [each for each in stays if each.item.sync != "approved"]
     wanted.sort(key=lambda each: first.get(each.item.hash, len(first)))
     changed = [each for each in wanted if each.before]
-    outcomes = _each(core, [_update(each) for each in changed]) if changed else []
+    outcomes = _each(core, [_update(each) for each in changed])
     unknown = {each.hash for each in outcomes if not each.ok and each.error in GONE}
     left = [each for each in wanted if not each.before or each.item.hash in unknown]
     kept = [each for each in outcomes if each.hash not in unknown]
@@ -164,58 +163,45 @@ def _ingested(core: Core, stays: Sequence[Final]) -> list[Outcome]:
     stored = answered([fact.hash for fact in facts], core.ingest(facts))
     good = [(each, outcome) for each, outcome in zip(stays, stored, strict=True) if outcome.ok]
     asked = [Promote(outcome.hash, confidence(each.item, fused=each.fused)) for each, outcome in good]
-    promoted = iter(_each(core, asked) if asked else [])
+    promoted = iter(_each(core, asked))
     return [next(promoted) if outcome.ok else outcome for outcome in stored]
 
 
 def _retired(core: Core, before: Digest, stays: Sequence[Final], ok: frozenset[str]) -> dict[str, str]:
     """Retire what no item says any more; the old words of an item whose new ones failed stay for now."""
     held = {found for each in stays if each.item.hash not in ok for found in each.before}
-    updated = {each.before[-1] for each in stays if each.before and each.item.hash in ok}
-    gone = [found for found in obsolete(before, stays, core.name) if found not in held]
-    return _retire(core, gone, superseded=frozenset(updated))
+    return _retire(core, [found for found in obsolete(before, stays, core.name) if found not in held])
 
 
-def _retire(core: Core, hashes: Sequence[str], *, superseded: frozenset[str] = frozenset()) -> dict[str, str]:
-    """Supersede and purge records, both in one call; returns what failed and why.
-
-    One that fails takes the others of a call back with it, so they are tried again without it.
-    """
+def _retire(core: Core, hashes: Sequence[str]) -> dict[str, str]:
+    """Supersede and purge records, both in one call; returns what failed and why."""
+    why = "no longer in the digest"
+    groups = [(Supersede(found, reason=why), Purge(found)) for found in hashes]
     failed: dict[str, str] = {}
-    left = list(hashes)
-    for _ in range(_TRIES):
-        if not left:
-            return failed
-        operations = [operation for found in left for operation in _ending(found, superseded)]
-        outcomes = answered([_hash(each) for each in operations], core.refine(operations))
-        bad = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
-        culprits = {found: why for found, why in bad.items() if why != ROLLED_BACK}
-        failed |= {found: why for found, why in culprits.items() if why not in GONE}
-        if len(culprits) == len(bad):  # nothing was taken back for another's sake
-            return failed
-        left = [found for found in left if found in bad and found not in culprits]
-    return failed | dict.fromkeys(left, ROLLED_BACK)
-
-
-def _ending(found: str, superseded: frozenset[str]) -> list[Operation]:
-    """Return what retires a record; an update has superseded the old one already."""
-    if found in superseded:
-        return [Purge(found)]
-    return [Supersede(found, reason="no longer in the digest"), Purge(found)]
+    for found, outcomes in zip(hashes, _done(core, groups), strict=True):
+        errors = [each.error or "failed" for each in outcomes if not each.ok]
+        error = next((each for each in errors if each != ROLLED_BACK), next(iter(errors), ""))
+        if error and error not in GONE:
+            failed[found] = error
+    return failed
 
 
 def _each(core: Core, operations: Sequence[Operation]) -> list[Outcome]:
-    """Do operations all at once; what was taken back because of others is tried again without those."""
-    done: dict[int, Outcome] = {}
-    left = list(range(len(operations)))
-    for _ in range(_TRIES):
-        asked = [operations[n] for n in left]
-        outcomes = answered([_hash(each) for each in asked], core.refine(asked))
-        done |= dict(zip(left, outcomes, strict=True))
-        left = [n for n in left if done[n].error == ROLLED_BACK]
-        if not left or len(left) == len(outcomes):
-            break
-    return [done[n] for n in range(len(operations))]
+    """Do operations, none of which fails for the sake of another."""
+    return [outcome for (outcome,) in _done(core, [(each,) for each in operations])]
+
+
+def _done(core: Core, groups: Sequence[Sequence[Operation]]) -> list[list[Outcome]]:
+    """Do groups of operations in one call; one that fails takes back all, so then each half is done alone."""
+    if not groups:
+        return []
+    operations = [each for group in groups for each in group]
+    told = iter(answered([_hash(each) for each in operations], core.refine(operations)))
+    outcomes = [[next(told) for _ in group] for group in groups]
+    if len(groups) == 1 or not any(each.error == ROLLED_BACK for group in outcomes for each in group):
+        return outcomes
+    half = len(groups) // 2
+    return [*_done(core, groups[:half]), *_done(core, groups[half:])]
 
 
 def _hash(operation: Operation) -> str:

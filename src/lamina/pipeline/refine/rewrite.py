@@ -24,14 +24,16 @@ from lamina.formats.digest import (
     sync_marker,
     without_sources,
 )
-from lamina.formats.hashing import knowledge_text
-from lamina.formats.lines import newline_of
+from lamina.formats.hashing import knowledge_text, without_tail
+from lamina.formats.lines import fold, newline_of
 from lamina.formats.marker import Marker, render_marker
 from lamina.formats.origin import key_of, section_origin
+from lamina.pipeline.digest.sync import is_fused
 from lamina.pipeline.refine.plan import Choice, Plan
 
 MERGED = "merged"
-"""The attribute that names the items which were merged into one."""
+"""The attribute that names the items which were merged into one; its own id stands for earlier wordings."""
+EVIDENCE = "Evidence:"
 _A_LINE = 40  # sources of one `digest:covered` marker
 
 
@@ -39,7 +41,8 @@ _A_LINE = 40  # sources of one `digest:covered` marker
 class Final:
     """An item of the refined digest.
 
-    `fused` says that it took in others, `before` are the hashes under which it was approved already.
+    `fused` says that it took in others, `before` are the hashes under which it was approved already, its own
+    latest one last.
     """
 
     item: Item
@@ -47,12 +50,9 @@ class Final:
     before: tuple[str, ...] = ()
 
 
-def finals(digest: Digest, plan: Plan) -> list[Final]:
+def finals(plan: Plan) -> list[Final]:
     """Return the items that stay, in the digest's order, with their new words and all their sources."""
-    older: dict[str, list[Item]] = {}
-    for item in digest.items:
-        older.setdefault(item.id, []).append(item)
-    return [_final(choice, plan.merged_into(choice.item.id), older) for choice in plan.kept]
+    return [_final(choice, plan.merged_into(choice.item.id)) for choice in plan.kept]
 
 
 def rewritten(digest: Digest, stays: Iterable[Final], *, target: str, now: datetime, status: str,
@@ -76,37 +76,45 @@ def rewritten(digest: Digest, stays: Iterable[Final], *, target: str, now: datet
     return (BOM if digest.text.startswith(BOM) else "") + (text if end == "\n" else text.replace("\n", end))
 
 
-def _final(choice: Choice, merged: list[Choice], older: dict[str, list[Item]]) -> Final:
+def _final(choice: Choice, merged: list[Choice]) -> Final:
     item = choice.item
-    parts = [*older[item.id], *(each for one in merged for each in older[one.item.id])]
+    others = [each for one in merged for each in (*one.older, one.item)]
+    own = (*choice.older, item)
     refs: dict[tuple[str, str], str] = {}
-    for part in [item, *parts]:
+    for part in (item, *choice.older, *others):
         for ref in part.sources:
             refs.setdefault(key_of(ref), ref)
     sources = tuple(refs.values()) or (section_origin(item.section or "refined"),)
-    bullet = _worded(item, choice.text) if choice.text else item.bullet
-    new = made(item.id, item.kind, bullet, sources)
+    new = made(item.id, item.kind, _bullet(choice, merged), sources)
     marker = item.marker or Marker(ITEM)
-    names = [*marker.get(MERGED).split(","), *(one.item.id for one in merged)]
+    names = [name for part in own if part.marker for name in part.marker.get(MERGED).split(",")]
+    names += [one.item.id for one in merged]
+    names += [item.id] if choice.text and choice.older else []
     marker = marker.setting(MERGED, ",".join(dict.fromkeys(filter(None, names))) or None)
     marker = marker.setting(CONFLICT, ",".join(choice.conflict) or None)
-    approved = tuple(dict.fromkeys(part.hash for part in parts if part.sync == "approved" and part.hash))
-    sync = "approved" if new.hash in approved else "candidate"
-    return Final(replace(new, sync=sync, marker=marker), bool(merged), approved)
+    approved = tuple(
+        dict.fromkeys(part.hash for part in (*others, *own) if part.sync == "approved" and part.hash)
+    )
+    new = replace(new, sync="approved" if new.hash in approved else "candidate", marker=marker)
+    return Final(new, is_fused(new), approved)
 
 
-def _worded(item: Item, text: str) -> str:
-    """Return an item's bullet with other words, and the evidence that it had."""
-    bare = without_sources(item.bullet)
-    told = without_evidence(bare)
-    return f"{knowledge_text(text)}{bare[len(told) :]}"
+def _bullet(choice: Choice, merged: list[Choice]) -> str:
+    """Return the bullet of an item that stays: its own, with the evidence of all that it took in."""
+    bare = without_sources(choice.item.bullet)
+    evidence = _evidence(bare)
+    more = [each for one in merged for each in _evidence(one.item.bullet) if each not in evidence]
+    if not choice.text and not more:
+        return choice.item.bullet
+    told = knowledge_text(choice.text) if choice.text else without_tail(bare, EVIDENCE).rstrip()
+    named = ", ".join(f"`{each}`" for each in dict.fromkeys((*evidence, *more)))
+    return f"{told} {EVIDENCE} {named}" if named else told
 
 
-def without_evidence(bullet: str) -> str:
-    """Return a bullet without the evidence behind it."""
-    from lamina.formats.hashing import without_tail
-
-    return without_tail(bullet, "Evidence:").rstrip()
+def _evidence(bullet: str) -> list[str]:
+    """List the backticked evidence at the end of a bullet."""
+    bare = without_sources(bullet)
+    return bare[len(without_tail(bare, EVIDENCE)) :].split("`")[1::2]
 
 
 def _lists(items: list[Item]) -> Iterator[str]:
@@ -125,7 +133,8 @@ def _notes(items: list[Item]) -> Iterator[str]:
             pair = frozenset((item.id, other))
             if pair not in told:
                 told.add(pair)
-                yield f"{CONFLICT_NOTE} `{item.id}` and `{other}` disagree; nobody has decided yet._\n"
+                both = " and ".join(f"`{fold(name)}`" for name in (item.id, other))
+                yield f"{CONFLICT_NOTE} {both} disagree; nobody has decided yet._\n"
 
 
 def _covered(digest: Digest, items: list[Item]) -> Iterator[str]:

@@ -152,12 +152,14 @@ def run(  # noqa: PLR0913 - each is one decision of the caller
 
 
 def _planned(target: Target, text: str, digest: Digest, plan: Plan, now: datetime) -> Report:
-    stays = finals(digest, plan)
+    stays = finals(plan)
     after = rewritten(digest, stays, target=target.folder.root.name, now=now, status="", pending=())
     odd = tuple(f"{target.path.name}:{each.line}: {each.message}" for each in digest.problems)
     legacy = sum(item.legacy for item in digest.current.values())
     told: tuple[str, ...] = (
-        (f"{legacy} items had no marker: they can be recognised by their words alone",) if legacy else ()
+        (f"{legacy} items had no marker: reduced reconciliation confidence, only their words tell them",)
+        if legacy
+        else ()
     )
     flagged = tuple((each.item.id, found) for each in stays if (found := personal(each.item.text)))
     if flagged:
@@ -173,11 +175,11 @@ def _written(
     target: Target, text: str, digest: Digest, report: Report, cores: Cores, now: datetime
 ) -> Report:
     dailies = memoryfolder.read_dailies(target.place)
-    stays = finals(digest, report.plan)
+    stays = finals(report.plan)
     core, reason = cores()
     first = rewritten(
         digest, stays, target=target.folder.root.name, now=now,
-        status=UNAVAILABLE if core is None else PENDING, pending=promoting.waiting(digest, stays),
+        status=UNAVAILABLE if core is None else PENDING, pending=promoting.waiting(digest, stays, core),
     )  # fmt: skip
     memoryfolder.replace(target.path, first, old=text)
     done = promoting.promote(core, reason, digest, stays)
@@ -261,6 +263,7 @@ def _checks(  # noqa: PLR0913 - everything that was known before the write
         "an item is approved exactly if the core said so",
         all((item.sync == "approved") == (item.hash in done.approved) for item in after.refined),
     )
+    yield "what a person wrote above the items is there", after.preamble == before.preamble
     yield "no source was lost", {key_of(ref) for ref in before.named} <= after.covered
     yield from daily_checks(target.place, dailies)
 
