@@ -5,10 +5,20 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from lamina.formats.digest import Item, appended, made, render_new, render_section, state_marker, sync_marker
+from lamina.formats.digest import (
+    Digest,
+    Item,
+    appended,
+    made,
+    render_new,
+    render_section,
+    state_marker,
+    sync_marker,
+)
 from lamina.formats.digestreader import parse_digest
 from lamina.formats.origin import origin
-from lamina.pipeline.refine.plan import as_json, proposed
+from lamina.pipeline.refine.account import accounted, sound
+from lamina.pipeline.refine.plan import Plan, as_json, proposed
 from lamina.pipeline.refine.run import Report, Target, run
 from lamina.pipeline.semantic import Fact, Operation, Outcome, Promote, Purge, Record, Supersede, Update
 from lamina.store import memoryfolder
@@ -126,13 +136,14 @@ class Desk:
         return parse_digest(self.text)
 
     def plan(self) -> dict:
-        return as_json(str(self.path), (), proposed(self.digest))
+        return as_json(str(self.path), (), sound(proposed(self.digest)))
 
     def refine(self, plan: dict | None = None, *, yes: bool = True, force: bool = True, **more) -> Report:
-        from lamina.pipeline.refine.account import accounted
-
         target = more.pop("target", Target(self.folder, self.path, canonical=True))
-        make = proposed if plan is None else (lambda digest: accounted(plan, digest))
+
+        def make(digest: Digest) -> Plan:
+            return sound(proposed(digest)) if plan is None else accounted(plan, digest)
+
         return run(
             target,
             make,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from lamina.formats.dates import parse_day, parse_time
@@ -93,7 +93,8 @@ class _Reader:
         body = max(header.values(), default=-1) + 1
         title_at = next((n for n in range(body, top) if self._lines[n].startswith("# ")), None)
         title = self._lines[title_at][2:].strip() if title_at is not None else ""
-        preamble, refined = self._refined(title_at + 1 if title_at is not None else body, top)
+        heads = {*header.values(), *([title_at] if title_at is not None else [])}
+        preamble, refined = self._refined(title_at + 1 if title_at is not None else body, top, heads)
         ends = [*(first for first, _, _ in starts), len(self._lines)][1:]
         sections = tuple(
             self._section(first, heading, last, named)
@@ -181,15 +182,20 @@ class _Reader:
         sources, items = self._items(heading + 1, last, named)
         return Section(id, match[1].strip() if match else "", sources, items, first, last)
 
-    def _refined(self, first: int, last: int) -> tuple[tuple[str, ...], tuple[Item, ...]]:
-        """Read what stands before the sections: paragraphs of ours and a person's, then items."""
+    def _refined(
+        self, first: int, last: int, heads: Collection[int]
+    ) -> tuple[tuple[str, ...], tuple[Item, ...]]:
+        """Read what stands before the sections: paragraphs of ours and a person's, then items.
+
+        What a person wrote between the markers and the title is told too; `heads` are the lines of these.
+        """
         begin = next(
             (n for n in range(first, last) if _kind_of(self._lines[n]) or self._marker(n, ITEM)), last
         )
         told = [
             text
-            for at, end in self._paragraphs(first, begin)
-            if (text := "\n".join(self._lines[at:end])).strip() and not text.startswith((REFINED, PROVENANCE))
+            for at, end in self._paragraphs(0, begin, heads)
+            if (text := "\n".join(line for line in self._lines[at:end] if not _is_ours(line))).strip()
         ]
         return tuple(told), self._items(begin, last, "")[1]
 
@@ -258,10 +264,12 @@ class _Reader:
                 at += 1
         return last
 
-    def _paragraphs(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+    def _paragraphs(self, first: int, last: int, heads: Collection[int]) -> Iterator[tuple[int, int]]:
+        """Yield the paragraphs of the preamble; a blank line in a fence ends none."""
         start = None
         for number in range(first, last):
-            if is_blank(self._lines[number]):
+            apart = number in heads or self._marker(number, COVERED)
+            if apart or (is_blank(self._lines[number]) and number not in self._inside):
                 if start is not None:
                     yield start, number
                 start = None
@@ -313,6 +321,11 @@ def _kind_of(line: str) -> str:
         return ""
     match = _LABEL.match(line)
     return _LABELS.get(fold(match[1] or match[2]).casefold(), "") if match else ""
+
+
+def _is_ours(line: str) -> bool:
+    """Tell whether a line of the preamble is one that is written anew."""
+    return line.strip() == PROVENANCE or (line.startswith(REFINED) and line.rstrip().endswith("._"))
 
 
 def _is_sources(line: str) -> bool:

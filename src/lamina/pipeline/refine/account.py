@@ -19,6 +19,7 @@ from lamina.pipeline.checks.names import doubts
 from lamina.pipeline.checks.support import FIRM, LEAST, Passage, support
 from lamina.pipeline.ground import inventions
 from lamina.pipeline.redact import redact
+from lamina.pipeline.refine.order import is_later, stamp
 from lamina.pipeline.refine.personal import cleaned, is_cleaned
 from lamina.pipeline.refine.plan import ACTIONS, DROP, KEEP, MERGE, Choice, Plan, older_of, plain
 
@@ -231,7 +232,7 @@ def _ended_fault(item: Item, how: str, by: Item) -> str:
     """Say why an item can't have been resolved or superseded by another one, "" if it can."""
     if how == "resolved" and (item.kind != "open" or by.kind == "open"):
         return f"{item.id}: only an open action is resolved, and by what is settled"
-    if by.line < item.line:
+    if is_later(item, by) and not (item.section == by.section == "" and stamp([item]) == stamp([by])):
         return f"{item.id}: {by.id} is older, so it can't have {how} it"
     near = support(item.text, [Passage(0, 0, "assistant", by.text)])
     if near is None or near.share < LEAST:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from lamina.formats.digest import Item
 from lamina.pipeline.checks.misread import misread
 from lamina.pipeline.checks.wording import meanings
+from lamina.pipeline.refine.order import is_later
 
 _COMMON = 24
 """Items that share a word up to which the word tells two of them apart from the rest."""
@@ -65,7 +66,7 @@ def _others(number: int, own: frozenset[str], holders: dict[str, list[int]]) -> 
 def _comparable(item: Item, other: Item) -> bool:
     """Tell whether a hint at the other item is any use: an open action ends by something later."""
     if item.kind == "open" and other.kind == "state":
-        return other.line > item.line
+        return not is_later(item, other) or item.section == other.section
     return item.kind == other.kind or {item.kind, other.kind} == {"decision", "learning"}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from lamina.formats.digest import Digest, Item
 from lamina.pipeline.digest.drafts import settled
 from lamina.pipeline.refine.hints import suspected
+from lamina.pipeline.refine.order import Stamp, is_later, stamp
 from lamina.pipeline.refine.personal import personal
 
 KEEP, MERGE, DROP = "keep", "merge", "drop"
@@ -70,17 +71,10 @@ def proposed(digest: Digest) -> Plan:
     that one, and an open action that a later item says in the same words to be done is dropped.
     """
     choices = dict(unchanged(digest).choices)
-    disputed = {name for choice in choices.values() for name in (*choice.conflict, *_own(choice))}
-    _merge_equal(choices, disputed)
-    _merge_beginnings(choices, disputed)
-    done: dict[str, Item] = {}
-    for choice in choices.values():
-        if choice.action == KEEP and choice.item.kind == "state":
-            done[settled(choice.item.bullet)] = choice.item
-    for name, choice in choices.items():
-        by = done.get(settled(choice.item.bullet)) if choice.item.kind == "open" else None
-        if by is not None and choice.action == KEEP and name not in disputed and by.line > choice.item.line:
-            choices[name] = replace(choice, action=DROP, reason=f"resolved by {by.id}")
+    apart = {name for choice in choices.values() for name in (*choice.conflict, *_own(choice))}
+    first = _drop_resolved(choices, apart)
+    _merge_equal(choices, apart, first)
+    _merge_beginnings(choices, apart, first)
     return Plan(choices)
 
 
@@ -148,34 +142,62 @@ def _standing(item: Item, current: Mapping[str, Item]) -> tuple[str, ...]:
     return tuple(name for name in item.conflicts if name in current and name != item.id)
 
 
-def _merge_equal(choices: dict[str, Choice], disputed: Collection[str]) -> None:
-    seen: dict[tuple[str, str], str] = {}
+def _drop_resolved(choices: dict[str, Choice], apart: Collection[str]) -> set[str]:
+    """Drop open actions that a later item says in the same words to be done; returns the ids of these."""
+    done: dict[str, Item] = {}
+    for choice in choices.values():
+        if choice.item.kind == "state":
+            words = settled(choice.item.bullet)
+            if words not in done or is_later(choice.item, done[words]):
+                done[words] = choice.item
+    named = set()
     for name, choice in choices.items():
+        by = done.get(settled(choice.item.bullet)) if choice.item.kind == "open" else None
+        if by is not None and name not in apart and is_later(by, choice.item):
+            choices[name] = replace(choice, action=DROP, reason=f"resolved by {by.id}")
+            named.add(by.id)
+    return named
+
+
+def _merge_equal(choices: dict[str, Choice], apart: Collection[str], first: Collection[str]) -> None:
+    """Merge the same words into the oldest item that has them, or one of the `first`, which must stay."""
+    seen: dict[tuple[str, str], str] = {}
+    for name in (*(name for name in choices if name in first), *choices):
+        choice = choices[name]
         key = (choice.item.kind, plain(choice.item.text))
-        if not key[1] or name in disputed:
+        if not key[1] or name in apart or choice.action != KEEP:
             continue
-        if key in seen:
+        if seen.get(key, name) != name:
             choices[name] = replace(choice, action=MERGE, into=seen[key])
         else:
             seen[key] = name
 
 
-def _merge_beginnings(choices: dict[str, Choice], disputed: Collection[str]) -> None:
+def _merge_beginnings(choices: dict[str, Choice], apart: Collection[str], first: Collection[str]) -> None:
     """Merge a text that another one of its kind begins with and then gives a reason or a detail.
 
     Only neighbours in the order of the alphabet are compared, so that a long digest costs little.
     """
-    kept = [choice.item for name, choice in choices.items() if choice.action == KEEP and name not in disputed]
+    kept = [choice.item for name, choice in choices.items() if choice.action == KEEP and name not in apart]
+    stamps = _stamps(choices)
     ordered = sorted((item.kind, item.text.casefold().rstrip(" .!。"), item.id) for item in kept)
     for (kind, text, name), (other_kind, longer, into) in pairwise(ordered):
         if kind != other_kind or len(text) < _LEAST or not longer.startswith(text):
             continue
-        later = choices[into].item.line > choices[name].item.line
-        if _goes_on(longer[len(text) :], later=later):
+        later = (stamps[into], choices[into].item.line) > (stamps[name], choices[name].item.line)
+        if _goes_on(longer[len(text) :], later=later) and name not in first:
             choices[name] = replace(choices[name], action=MERGE, into=into)
     for name, choice in choices.items():
         if choice.action == MERGE:
             choices[name] = replace(choice, into=_end(choices, choice.into))
+
+
+def _stamps(choices: Mapping[str, Choice]) -> dict[str, Stamp]:
+    """Return when each item was said last, by itself or by what is merged into it."""
+    parts: dict[str, list[Item]] = {}
+    for name, choice in choices.items():
+        parts.setdefault(choice.into or name, []).extend((choice.item, *choice.older))
+    return {name: stamp(items) for name, items in parts.items()}
 
 
 def _goes_on(rest: str, *, later: bool) -> bool:

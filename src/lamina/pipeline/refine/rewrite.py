@@ -51,8 +51,16 @@ class Final:
 
 
 def finals(plan: Plan) -> list[Final]:
-    """Return the items that stay, in the digest's order, with their new words and all their sources."""
-    return [_final(choice, plan.merged_into(choice.item.id)) for choice in plan.kept]
+    """Return the items that stay, in the digest's order, with their new words and all their sources.
+
+    Two that say the same stand for one record: what approves one of them approves both.
+    """
+    found = [_final(choice, plan.merged_into(choice.item.id)) for choice in plan.kept]
+    approved = {each.item.hash for each in found if each.item.sync == "approved"}
+    return [
+        replace(each, item=replace(each.item, sync="approved")) if each.item.hash in approved else each
+        for each in found
+    ]
 
 
 def rewritten(digest: Digest, stays: Iterable[Final], *, target: str, now: datetime, status: str,
