@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-_PHONE = re.compile(r"(?<![\w.:/-])(?:\+|00)\d{1,3}[ ()/.-]{0,2}(?:\d[ ()/.-]{0,2}){6,12}\d(?![\w.-])")
-_LOCAL = re.compile(r"(?<![\w.:/-])\(?0\d{2,4}\)?[ /-]\d{3,4}[ -]?\d{3,6}(?![\w.-])")
+_PHONE = re.compile(r"(?<![\w.:/-])(?:\+|00)\d{1,3}[ ()/.-]{0,2}(?:\d[ ()/.-]{0,2}){6,12}\d(?![\w-]|\.\w)")
+_LOCAL = re.compile(r"(?<![\w.:/-])\(?0\d{2,4}\)?[ /-]\d{3,4}[ -]?\d{3,6}(?![\w-]|\.\w)")
 _IBAN = re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
-_CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w.-])")
+_CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\w)")
 _BIRTH = re.compile(
     r"\b(?:born|birthday|date of birth|DOB)\b[^.\n]{0,20}?\b\d{1,4}[-./]\d{1,2}[-./]\d{1,4}", re.IGNORECASE
 )
-_SOCIAL = re.compile(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w.-])")
+_SOCIAL = re.compile(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-]|\.\w)")
 _STREET = re.compile(
     r"\b\d{1,5} (?:[A-Z][a-z]+ ){1,3}(?:Street|St\.|Avenue|Ave\.|Road|Rd\.|Lane|Drive|Blvd\.)(?!\w)|"
     r"\b[A-ZÄÖÜ][a-zäöüß]+(?:straße|strasse|str\.|weg|gasse|allee|platz) \d{1,4}[a-z]?\b(?=[,;.)]| \d{5}|$)"
@@ -22,6 +22,7 @@ _SERVICE = re.compile(
     r"(?:noreply|no-reply|example|invalid|localhost|git)(?:@|\.|$)|@(?:[\w-]+\.)*example\.", re.IGNORECASE
 )
 _LEAST_DIGITS = 8
+_ISSUERS = (3, 4, 5, 6)
 REMOVED = "[removed]"
 
 
@@ -91,9 +92,9 @@ def _is_iban(text: str) -> bool:
 
 
 def _is_card(text: str) -> bool:
-    """Check the last digit by Luhn's rule; a row of one digit is no card."""
+    """Check the first digit, and the last one by Luhn's rule; a row of one digit is no card."""
     digits = [int(char) for char in text if char.isdigit()]
     doubled = [
         digit if n % 2 == 0 else sum(divmod(2 * digit, 10)) for n, digit in enumerate(reversed(digits))
     ]
-    return len(set(digits)) > 2 and sum(doubled) % 10 == 0
+    return digits[0] in _ISSUERS and len(set(digits)) > 1 and sum(doubled) % 10 == 0

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from lamina.formats.digest import Digest, Item
+from lamina.formats.lines import size_of
 from lamina.pipeline.digest.drafts import settled
 from lamina.pipeline.refine.hints import suspected
 from lamina.pipeline.refine.order import Stamp, is_later, stamp
@@ -19,7 +20,7 @@ ACTIONS = (KEEP, MERGE, DROP)
 _CLAUSE = tuple(",;:.(—–，；：。（")
 _REASON = ("because ", "since ", "so that ", "weil ", "damit ", "da ", "parce que ", "porque ")
 _WIDE_REASON = ("因为", "因為", "なぜなら", "왜냐하면")
-_LEAST = 8  # characters of a text that another one may begin with
+_LEAST = 8  # bytes of a text that another one may begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def _merge_beginnings(choices: dict[str, Choice], apart: Collection[str], first:
     stamps = _stamps(choices)
     ordered = sorted((item.kind, item.text.casefold().rstrip(" .!。"), item.id) for item in kept)
     for (kind, text, name), (other_kind, longer, into) in pairwise(ordered):
-        if kind != other_kind or len(text) < _LEAST or not longer.startswith(text):
+        if kind != other_kind or size_of(text) < _LEAST or not longer.startswith(text):
             continue
         later = (stamps[into], choices[into].item.line) > (stamps[name], choices[name].item.line)
         if _goes_on(longer[len(text) :], later=later) and name not in first:
