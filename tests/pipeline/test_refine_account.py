@@ -208,3 +208,44 @@ def test_honest_merges_are_taken(tmp_path, one, other, fused):
     plan = change(desk.plan(), "decision-a", action="merge", into="decision-b")
     desk.refine(change(plan, "decision-b", action="keep", into=None, text=fused))
     assert [each.text for each in desk.digest.refined] == [fused]
+
+
+LOSING = [
+    ("Use npm for all packages.", "Use pnpm for all packages.", "npm"),
+    ("Rotate the keys weekly.", "Rotate the keys monthly.", "weekly"),
+    ("Keep the logs thirty days.", "Keep the logs ninety days.", "thirty"),
+    ("The job queue runs on redis.", "The job queue runs on postgres.", "redis"),
+    ("Deploy on fridays only in the morning.", "Deploy on fridays only.", "morning"),
+    ("Retry failed uploads with jitter.", "Retry failed uploads with a backoff.", "jitter"),
+    ("Tokens are stored encrypted at rest in the browser.", "Tokens are stored in the browser.", "encrypted"),
+    ("Die Tests laufen ohne Netz.", "Die Tests laufen mit Netz.", "turned round"),
+    ("日志保留三十天。", "日志保留九十天。", "三十"),
+    ("Use a cache, but flush it at night.", "Use a cache.", "flush"),
+    ("Never deploy on Fridays.", "Deploy on Fridays.", "turned round"),
+    ("The limit is 4 MB.", "The limit is 8 MB.", "loses '4'"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "word"), LOSING)
+def test_a_merge_that_loses_a_single_word_is_refused(tmp_path, one, other, word):
+    desk = Desk(tmp_path, digest_of([item("decision-a", one)], [item("decision-b", other, day=2)]))
+    plan = change(desk.plan(), "decision-a", action="merge", into="decision-b")
+    with pytest.raises(errors.BadInput, match=word):
+        desk.refine(plan)
+
+
+@pytest.mark.parametrize(
+    ("fused", "word"),
+    [
+        ("Use plain ESM without a build step and publish it nightly.", "nightly"),
+        ("Use plain ESM without a build step, because the team prefers it.", "prefers"),
+        ("Always use plain ESM without a build step on Windows.", "Windows"),
+    ],
+)
+def test_a_merge_that_makes_up_a_single_word_is_refused(tmp_path, fused, word):
+    one, other = "Use plain ESM.", "Use ESM without a build step."
+    desk = Desk(tmp_path, digest_of([item("decision-a", one)], [item("decision-b", other, day=2)]))
+    plan = change(desk.plan(), "decision-a", action="merge", into="decision-b")
+    with pytest.raises(errors.BadInput, match=word):
+        desk.refine(change(plan, "decision-b", text=fused))
+    desk.refine(change(plan, "decision-b", text="Use plain ESM without a build step."))

@@ -22,6 +22,7 @@ from lamina.pipeline.redact import redact
 from lamina.pipeline.refine.order import is_later, stamp
 from lamina.pipeline.refine.personal import cleaned, is_cleaned
 from lamina.pipeline.refine.plan import ACTIONS, DROP, KEEP, MERGE, Choice, Plan, older_of, plain
+from lamina.pipeline.refine.wording import missing
 
 LONGEST = 4_000
 _SHOWN = 40
@@ -284,11 +285,14 @@ def lost_in(said: str, text: str, *, alone: bool = True) -> str:
     names = doubts(said, text)
     if names:
         return f"loses {', '.join(map(repr, names[:3]))}"
+    words = ", ".join(map(repr, missing(said, [text])[:5]))
     found = support(said, [Passage(0, 0, "assistant", one_line(text))])
     if found is None or found.share < FIRM:
-        return "does not say the same"
+        return "does not say the same" + (f", it has no {words}" if words else "")
     wrong = misread(text, [said]) if alone else ""
-    return f"has it {wrong}" if wrong else ""
+    if wrong:
+        return f"has it {wrong}"
+    return f"loses {words}" if words else ""
 
 
 def _invented(text: str, parts: Sequence[Item]) -> str:
@@ -301,7 +305,10 @@ def _invented(text: str, parts: Sequence[Item]) -> str:
     if found is None or found.share < FIRM:
         return "says what none of them says"
     wrong = misread(text, said)
-    return f"has something {wrong}" if wrong else ""
+    if wrong:
+        return f"has something {wrong}"
+    words = missing(text, said)
+    return f"makes up {', '.join(map(repr, words[:5]))}" if words else ""
 
 
 def _both_ways(plan: Plan, only: Collection[str]) -> Plan:
