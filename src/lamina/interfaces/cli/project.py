@@ -59,11 +59,14 @@ def read_json(name: str) -> Any:
     """Read a JSON file that was named, `-` for standard input."""
     from lamina.store import files
 
+    shown = "standard input" if name == "-" else name
     try:
-        return files.parse_json(read_text(name))
+        value = files.parse_json(read_text(name))
     except ValueError as problem:
-        shown = "standard input" if name == "-" else name
         raise BadInput(f"{shown}: is no JSON ({problem})", "give it as the plan printed it") from None
+    if value is None:
+        raise BadInput(f"{shown}: is null, no object", "give it as the plan printed it")
+    return value
 
 
 def either(**chosen: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from lamina.errors import UsageError
 from lamina.interfaces.cli import project
 from lamina.interfaces.cli.arguments import command, open_memory
 
@@ -51,6 +52,8 @@ def run(name: str, arguments: list[str], out: Output) -> int:
     project.add_place(parser)
     project.add_core(parser)
     options = parser.options(arguments)
+    if options.file and options.digest:
+        raise UsageError("FILE and --digest say the same", "use one of them")
     project.either(plan=options.plan, apply=options.apply)
     project.either(model=options.model, apply=options.apply)
     memory = open_memory(options, out)

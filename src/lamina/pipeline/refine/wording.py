@@ -17,9 +17,9 @@ _NEAR = 3  # letters that two forms of a word have in common: `sent` and `sends`
 _WEAK = meanings(
     "stay stays stayed remain remains remained behind become becomes became get gets got getting make makes "
     "made making let lets put puts go goes went gone come comes came want wants happen happens happened "
-    "occur occurs exist exists take takes took taken give gives gave given do does did done have has had be is are "
-    "was were there here this that these those also too both then thus so such very just already still again "
-    "well etc namely i.e. e.g. various several "
+    "occur occurs exist exists take takes took taken give gives gave given do does did done have has had "
+    "be is are was were there here this that these those also too both then thus so such very just already "
+    "still again well etc namely i.e. e.g. various several "
     "bleibt bleiben wird werden gibt macht machen auch noch schon dann dabei dazu hier dort "
     "并且 另外 此外 同时 以便"
 )
