@@ -213,6 +213,38 @@ def test_what_an_item_carries_beside_stays(tmp_path):
     assert bullet in desk.text.splitlines()
 
 
+LINES = """- Run this before each release:
+
+  ```
+  npm ci
+  npm test
+  ```
+
+  It takes a minute."""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        LINES,
+        LINES.replace("\n\n  It takes a minute.", ""),
+        LINES + " Source: `memory/2026-11-01-esm-memory.md#session-x`.",
+        "* Wrapped by\n  an editor.",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_bullet_of_several_lines_keeps_them(tmp_path, lines, end):
+    text = digest_of([item("learning-a", "Keep calm.")]) + f"\n{lines}\n\n- One more.\n"
+    desk = Desk(tmp_path, text.replace("\n", end))
+    before = desk.digest
+    body = lines.partition(" Source:")[0].replace("\n", end)
+    for _ in range(2):
+        desk.refine()
+        assert f"{end}{body}{end}  Source: `" in desk.text
+        assert sorted(each.text for each in desk.digest.refined) == sorted(each.text for each in before.items)
+        assert all(each.hash == each.content for each in desk.digest.refined)
+
+
 def test_what_a_person_wrote_above_the_items_stays(tmp_path):
     text = digest_of([item("decision-a", "Use plain ESM.")])
     text = text.replace(

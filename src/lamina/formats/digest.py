@@ -73,7 +73,8 @@ class Item:
 
     `bullet` is its text as it stands, without list mark, on one line, with its tails; `text` the knowledge in
     it, which `content` is the hash of. `hash` is what the marker says ("" for none), `sources` the references
-    of the marker, else of the tail. `section` is the section's id, "" in the refined part.
+    of the marker, else of the tail. `section` is the section's id, "" in the refined part. `raw` are
+    the lines of a bullet that has several, with its list mark.
     """
 
     id: str
@@ -87,6 +88,7 @@ class Item:
     section: str = ""
     line: int = 1
     marker: Marker | None = field(default=None, compare=False, repr=False)
+    raw: str = field(default="", compare=False, repr=False)
 
     @property
     def edited(self) -> bool:

@@ -241,6 +241,7 @@ class _Reader:
         return Item(
             named or self._ordinal(), kind, bullet, knowledge_text(said), sources, said_hash,
             content_hash(said), marker.get("sync").strip() if marker else "", section, first + 1, marker,
+            said.rstrip() if last - first > 1 and _MARK.match(said) else "",
         )  # fmt: skip
 
     def _end(self, first: int, last: int) -> int:

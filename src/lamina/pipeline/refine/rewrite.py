@@ -24,10 +24,11 @@ from lamina.formats.digest import (
     sync_marker,
     without_sources,
 )
+from lamina.formats.digestreader import parse_digest
 from lamina.formats.hashing import knowledge_text, without_tail
 from lamina.formats.lines import fold, newline_of
 from lamina.formats.marker import Marker, render_marker
-from lamina.formats.origin import key_of, section_origin
+from lamina.formats.origin import key_of, quote_origins, section_origin
 from lamina.pipeline.digest.sync import is_fused
 from lamina.pipeline.refine.plan import Choice, Plan
 
@@ -103,7 +104,8 @@ def _final(choice: Choice, merged: list[Choice]) -> Final:
     approved = tuple(
         dict.fromkeys(part.hash for part in (*others, *own) if part.sync == "approved" and part.hash)
     )
-    new = replace(new, sync="approved" if new.hash in approved else "candidate", marker=marker)
+    raw = item.raw if not choice.text else ""
+    new = replace(new, sync="approved" if new.hash in approved else "candidate", marker=marker, raw=raw)
     return Final(new, is_fused(new), approved)
 
 
@@ -129,8 +131,24 @@ def _lists(items: list[Item]) -> Iterator[str]:
     for kind in KINDS:
         own = [item for item in items if item.kind == kind]
         if own:
-            told = "".join(map(render_item, own)) + "".join(_notes(own))
+            told = "".join(map(_rendered, own)) + "".join(_notes(own))
             yield f"**{HEADINGS[kind]}**:\n{told}"
+
+
+def _rendered(item: Item) -> str:
+    """Write an item; a bullet of several lines keeps them, if it then reads as the same item."""
+    if not item.raw:
+        return render_item(item)
+    marker, bullet = render_item(item).rstrip("\n").split("\n", 1)
+    body = without_tail(item.raw, "Source:").rstrip()
+    text = f"{marker}\n{body}\n  Source: {quote_origins(item.sources)}.\n"
+    read = parse_digest(f"**{HEADINGS[item.kind]}**:\n{text}\n- Next.\n").refined
+    same = len(read) == 2 and (read[0].hash, read[0].content, read[0].sources) == (
+        item.hash,
+        item.hash,
+        item.sources,
+    )
+    return text if same else f"{marker}\n{bullet}\n"
 
 
 def _notes(items: list[Item]) -> Iterator[str]:
