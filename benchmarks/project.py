@@ -70,6 +70,10 @@ def measure(count: int) -> list[str]:
         rows.append(("digest again, nothing new", cost(MODULE, call, home)))
         (memory / "vectors.db").unlink(missing_ok=True)
         rows.append(("digest again, the core's file deleted", cost(MODULE, call, home)))
+        refine = [*call[:2], "refine", *call[3:], "--yes", "--force"]
+        rows.append(("plan of a refine", cost(MODULE, [*call[:2], "refine", *call[3:5], "--plan"], home)))
+        rows.append(("refine", cost(MODULE, refine, home)))
+        rows.append(("refine again", cost(MODULE, refine, home)))
     return [
         f"| {count:,} sessions, {size:.1f} MB, digest {digest:.1f} MB | CPU | ratio to parsing | memory |",
         "| --- | ---: | ---: | ---: |",
