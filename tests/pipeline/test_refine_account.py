@@ -53,6 +53,7 @@ BAD = [
     ({"action": "drop", "reason": "superseded by state-docs"}, "state-lockfile", "says nothing of it"),
     ({"action": "drop", "reason": "duplicate of decision-port2"}, "decision-port", "loses '8080'"),
     ({"action": "drop", "reason": "duplicate of state-docs"}, "decision-esm", "duplicate"),
+    ({"action": "drop", "reason": "duplicate of state-docs"}, "open-docs", "duplicate of another one only"),
     ({"action": "merge"}, "decision-port", 'needs "into"'),
     ({"action": "merge", "into": "decision-port"}, "decision-port", "into itself"),
     ({"action": "merge", "into": "x"}, "decision-port", "which is no item"),

@@ -36,7 +36,7 @@ _REASONS = "`resolved by ID` (an open action), `superseded by ID`, `duplicate of
 
 _UNDONE = re.compile(
     r"\b(?:not|n't|never)\b[^.;]{0,60}\byet\b|\bstill (?:not|no|missing|open|to be|needs?|has to|must)\b|"
-    r"\b(?:postponed|deferred|planned|pending|to ?do|unfinished|half[- ]done)\b|"
+    r"\b(?:postponed|deferred|unfinished|half[- ]done|TODO|(?:is|are) (?:planned|pending))\b|"
     r"\bnoch (?:nicht|kein|offen)|\b(?:verschoben|geplant)\b|还没|還沒|尚未|未完成|まだ|아직",
     re.IGNORECASE,
 )
@@ -225,6 +225,8 @@ def _drop_fault(plan: Plan, choice: Choice) -> str:
     if by is None or by.action != KEEP or other == item.id:
         return f"{item.id}: its reason names {other}, which is no other item that stays"
     if how == "duplicate":
+        if (item.kind == "open") != (by.item.kind == "open"):
+            return f"{item.id}: an open action is a duplicate of another one only"
         lost = lost_in(item.text, by.text or by.item.text)
         return f"{item.id}: is no duplicate of {other}, which {lost}" if lost else ""
     return _ended_fault(item, how, by.item)
