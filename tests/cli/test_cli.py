@@ -836,4 +836,4 @@ def test_the_bash_completion_runs(lamina):
         ["bash", "-c", f"{script}\nCOMP_WORDS=(lamina se); COMP_CWORD=1; _lamina; echo ${{COMPREPLY[@]}}"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == "search serve\n"
+    assert done.stdout == "search serve semantic\n"

@@ -39,8 +39,7 @@ def read_text(name: str) -> str:
     """Read a file that was named, `-` for standard input. Raises BadInput, NoSuchFile, UnreadableFile."""
     from pathlib import Path
 
-    from lamina.errors import NoSuchFile
-    from lamina.store import files
+    from lamina.errors import NoSuchFile, UnreadableFile
 
     if name == "-":
         return text_or_stdin("-")
@@ -48,21 +47,25 @@ def read_text(name: str) -> str:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise BadInput(f"{name}: is larger than {MOST_BYTES >> 20} MB", "give a smaller file")
+        if not path.is_file():
+            raise BadInput(f"{name}: is no plain file", "check the path")
+        return path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        raise UnreadableFile(f"{name}: is not UTF-8 text", "save it as UTF-8") from None
     except FileNotFoundError:
         raise NoSuchFile(f"{name}: no such file", "use - to read from standard input") from None
     except OSError as problem:
         raise BadInput(f"{name}: can't be read ({problem.strerror})", "check the path") from None
-    return files.read_text(path.resolve()).removeprefix("\ufeff")
 
 
 def read_json(name: str) -> Any:
     """Read a JSON file that was named, `-` for standard input."""
-    from lamina.store import files
+    import json
 
     shown = "standard input" if name == "-" else name
     try:
-        value = files.parse_json(read_text(name))
-    except ValueError as problem:
+        value = json.loads(read_text(name))
+    except (ValueError, RecursionError) as problem:
         raise BadInput(f"{shown}: is no JSON ({problem})", "give it as the plan printed it") from None
     if value is None:
         raise BadInput(f"{shown}: is null, no object", "give it as the plan printed it")
