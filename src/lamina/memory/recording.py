@@ -86,7 +86,7 @@ def at_end(opened: Opened, host: str, session: str) -> Json | None:
         return None
     place = opened.workspace_of(found.note.cwd)
     folder = None if place.site is None else place.site.top or place.site.root
-    if folder is None or place.scope.key is None or not folder.is_dir():
+    if folder is None or place.scope.key is None or not os.path.isdir(folder):  # noqa: PTH112 - answers False where pathlib raises
         return None
     if opened.own.with_project(place.project)["record"] != "on":
         return None

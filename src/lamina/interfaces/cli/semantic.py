@@ -55,13 +55,15 @@ def run(name: str, arguments: list[str], out: Output) -> int:
 
 def _request() -> object:
     """Return the JSON on standard input. Raises BadInput."""
-    from lamina.store import files
+    import json
 
     data = sys.stdin.buffer.read(project.MOST_BYTES + 1) if sys.stdin else b""
     if len(data) > project.MOST_BYTES:
         raise BadInput(f"the request is larger than {project.MOST_BYTES >> 20} MB", "send it in parts")
     try:
-        return files.parse_json(data.decode("utf-8-sig"))
+        return json.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise BadInput("standard input: is no JSON (nested too deep)", "send it flatter") from None
     except ValueError as problem:
         raise BadInput(
             f"standard input: is no JSON ({problem})", "`lamina semantic --help` shows what is asked for"
