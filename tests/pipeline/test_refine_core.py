@@ -307,3 +307,57 @@ def test_a_digest_that_changed_while_a_person_thought_is_left_alone(desk):
             force=True,
         )
     assert desk.text.endswith("\nmore\n")
+
+
+# --- verification
+
+
+class Meddling(Kept):
+    """A core in whose time something else happens to the folder."""
+
+    def __init__(self, happens):
+        super().__init__()
+        self._happens = happens
+
+    def ingest(self, facts):
+        self._happens()
+        return super().ingest(facts)
+
+
+def test_a_daily_file_that_changed_meanwhile_puts_the_digest_back(desk):
+    daily = desk.folder.path / "2026-11-01-esm-memory.md"
+    daily.write_text("# Memory\n\nwritten\n")
+    before = desk.text
+    desk.core = Meddling(lambda: daily.write_text("# Memory\n"))
+    with pytest.raises(errors.VerificationFailed, match=r"esm-memory\.md is as it was"):
+        desk.refine()
+    assert desk.text == before
+
+
+def test_a_daily_file_that_grew_meanwhile_is_fine(desk):
+    daily = desk.folder.path / "2026-11-01-esm-memory.md"
+    daily.write_text("# Memory\n")
+    desk.core = Meddling(lambda: daily.write_text("# Memory\n\nand more\n"))
+    assert desk.refine().sync.status == "synced"
+
+
+def test_what_somebody_else_wrote_meanwhile_is_never_overwritten(desk):
+    desk.core = Meddling(lambda: desk.path.write_text(desk.text + "\nTheirs.\n"))
+    with pytest.raises(errors.LaminaError):
+        desk.refine()
+    assert desk.text.endswith("\nTheirs.\n")
+
+
+def test_many_unknown_records_are_retired_in_few_calls(tmp_path):
+    """Of a hundred old wordings the core lost ten: those cost a few calls each, and no hash waits."""
+    old = [item(f"state-{n}", f"The port of service {n} is {8000 + n}.") for n in range(100)]
+    new = [item(f"state-{n}", f"The port of service {n} is {9000 + n}.", day=2) for n in range(100)]
+    desk = Desk(tmp_path, digest_of(old, new))
+    core = known(desk)
+    for each in old:
+        core.status[each.hash] = "candidate"
+    for each in old[::10]:
+        del core.status[each.hash]
+    assert desk.refine().sync.status == "synced"
+    assert {core.status.get(each.hash, "purged") for each in old} == {"purged"}
+    assert len(core.calls) < 150

@@ -23,9 +23,10 @@ Stamp = tuple[int, int, int, int]
 
 
 class Document(NamedTuple):
-    """One entry as the engines see it; `scope` is a scope's name, `file` relative to the store.
+    """One entry as the engines see it; `scope` is a scope's name.
 
-    `more` is text that finds the entry without being part of it: earlier ids, its quote, unknown fields.
+    `file` is relative to the store, absolute for what stands outside it. `more` is text that finds the entry
+    without being part of it: earlier ids, its quote, unknown fields.
     """
 
     id: str
@@ -48,10 +49,14 @@ class Document(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The documents of one file with a checksum of the bytes that they were read from."""
+    """The documents of one file with a checksum of the bytes that they were read from.
+
+    `problem` tells what of the file could not be understood; it is read again when it changes.
+    """
 
     documents: Sequence[Document]
     checksum: int
+    problem: str = ""
 
 
 class Query(NamedTuple):

@@ -75,6 +75,7 @@ def apply(
     """Write a plan's rows; a file that can't be read keeps no rows and is tried again next time."""
     batch = tables.Batch(db)
     problems: list[str] = []
+    told: list[str] = []
     documents = 0
     for rel in todo.gone:
         batch.remove(tables.file_number(db, rel))
@@ -84,6 +85,7 @@ def apply(
         reading, problem = _read(source, rel)
         stamp = _UNREAD if problem else look.stamps[rel]
         problems += [problem] if problem else []
+        told += [reading.problem] if reading.problem else []
         racy = not problem and _racy(stamp, look.at)
         number = tables.put_stamp(db, rel, stamp, checksum=reading.checksum, racy=racy)
         batch.replace(number, reading.documents)
@@ -91,7 +93,7 @@ def apply(
     batch.finish()
     tables.put_listing(db, look.stamps if look.settled and not problems else None)
     added = sum(rel not in known for rel in todo.read)
-    return Changes(added, len(todo.read) - added, len(todo.gone), documents, problems=tuple(problems))
+    return Changes(added, len(todo.read) - added, len(todo.gone), documents, problems=(*problems, *told))
 
 
 def _read(source: Source, rel: str) -> tuple[Reading, str]:

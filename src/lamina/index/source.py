@@ -17,7 +17,9 @@ from lamina.index.base import Document, Reading, Stamp
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lamina.formats.entry import Entry
+    from lamina.index.digests import Digests
     from lamina.store.layout import Place
+    from lamina.store.projects import Known
 
 _NETWORK = frozenset(
     {
@@ -55,14 +57,20 @@ _SHOWN_ELSEWHERE = frozenset(
 
 
 class StoreSource:
-    """The searchable files of the store at `root`."""
+    """The searchable files of the store at `root`, and the digests of the projects that this machine knows.
 
-    def __init__(self, root: os.PathLike[str] | str) -> None:
+    `projects` are digests beside those that are noted in the store's `state/`. A digest's name is its
+    absolute path.
+    """
+
+    def __init__(self, root: os.PathLike[str] | str, projects: Collection[Known] = ()) -> None:
         self._root = os.path.abspath(os.path.expanduser(root))  # noqa: PTH111 - no pathlib here
+        self._projects = projects
 
     def stamps(self, only: Collection[str] | None = None) -> dict[str, Stamp]:
         """List the plain Markdown files of all searchable layers; links and special files are left out."""
-        found: dict[str, Stamp] = {}
+        digests = self._digests()
+        found: dict[str, Stamp] = {} if digests is None else digests.stamps(only)
         if only is not None:
             wanted = [rel.rpartition("/") for rel in only if _is_searchable(rel)]
             for folder in {folder for folder, _, _ in wanted if self._is_real(folder)}:
@@ -79,6 +87,8 @@ class StoreSource:
 
     def read(self, rel: str) -> Reading:
         """Parse one file; raises LaminaError for what can't be read or is no plain file."""
+        if os.path.isabs(rel) and (digests := self._digests()) is not None:  # noqa: PTH117
+            return digests.read(rel)
         from lamina.store.layout import place_of
 
         data = self._bytes(rel)
@@ -98,8 +108,17 @@ class StoreSource:
 
         from lamina.store.files import read_bytes, refuse_links
 
-        refuse_links(Path(self._root), rel)
+        if not os.path.isabs(rel):  # noqa: PTH117
+            refuse_links(Path(self._root), rel)
         return read_bytes(Path(self._root, rel))
+
+    def _digests(self) -> Digests | None:
+        """Return the projects' digests; None where this machine knows of none."""
+        if not self._projects and not os.path.lexists(f"{self._root}/{NOTED}"):
+            return None
+        from lamina.index.digests import Digests
+
+        return Digests(self._root, self._projects)
 
     def _scopes(self) -> Iterator[str]:
         if self._is_real(GLOBAL):
@@ -121,6 +140,7 @@ class StoreSource:
         return True
 
 
+NOTED = "state/projects.json"
 _DAYS = ("date", "verified", "valid-until")
 _MANY = frozenset(layer.name for layer in LAYERS.values() if layer.many)
 _SINGLE = frozenset(f"{layer.name}.md" for layer in LAYERS.values() if layer.searchable)

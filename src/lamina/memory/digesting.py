@@ -45,11 +45,12 @@ def digest(  # noqa: PLR0913 - one for each word of the command
     `given` is what an agent chose (`{"items": …, "nothing": …}`), else a model is asked if one is permitted
     (`model` as in an import), else the labelled bullets are taken as they stand.
     """
-    from lamina.memory.projects import folder_of, remember
+    from lamina.memory.projects import folder_of, is_own, remember
     from lamina.memory.semantics import core_of
 
     folder = folder_of(opened, project=project, memory_path=memory_path)
     chosen = (lambda view: drafts.given(view, given)) if given is not None else _choice(opened, model)
+    own = is_own(opened, folder)
     report = run(
         folder,
         chosen,
@@ -58,7 +59,7 @@ def digest(  # noqa: PLR0913 - one for each word of the command
         dry_run=dry_run,
     )
     if report.wrote:
-        remember(opened, folder)
+        remember(opened, folder, own=own)
     return report.as_json()
 
 

@@ -49,10 +49,8 @@ def prepare(opened: Opened, *, within_s: float) -> list[str]:
 
     Raises EmbedderUnavailable, UnwritableStore, and Busy when the index is taken away meanwhile.
     """
-    from lamina.index.source import StoreSource
-
     index = needed(opened)
-    index.refresh(StoreSource(opened.root))
+    index.refresh(opened.source)
     if within_s <= 0:
         return []
     _, left = index.embed(within_s=within_s, waiting=True)
@@ -69,10 +67,8 @@ def embed(
 
     Raises EmbedderUnavailable.
     """
-    from lamina.index.source import StoreSource
-
     index = needed(opened)
-    index.refresh(StoreSource(opened.root))
+    index.refresh(opened.source)
     return index.embed(within_s=within_s, told=progress)
 
 

@@ -81,11 +81,11 @@ def _purge(opened: Opened, store: Store, chosen: Sequence[Located], *, dry_run: 
 
 def _clean(opened: Opened, store: Store) -> list[str]:
     """Clean the local files, commit, and build the index anew; returns what did not work."""
-    from lamina.index.source import StoreSource, index_home
+    from lamina.index.source import index_home
 
     purges.clean(store)
     commit(store, opened.clock(), older_than_s=0)
-    opened.embedded.rebuild(StoreSource(opened.root))
+    opened.embedded.rebuild(opened.source)
     opened.embedded.forget_vectors()
     if opened.embedded.in_memory:
         return [f"the search index could not be built anew; delete {index_home(opened.root, opened.env)}"]

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from lamina.index.base import Changes
     from lamina.index.embedded import Embedded
     from lamina.index.engine import Index
+    from lamina.index.source import StoreSource
     from lamina.models.base import Model
     from lamina.models.lent import Function
     from lamina.pipeline.asking import Climber
     from lamina.pipeline.filters import Asked
     from lamina.pipeline.relevance import Limits
     from lamina.pipeline.status import Cadence
+    from lamina.store.projects import Known
     from lamina.store.store import Located, Store
 
 
@@ -142,9 +144,41 @@ class Opened:
 
     def refresh(self) -> Changes:
         """Bring the index up to date with the files."""
+        return self.index.refresh(self.source)
+
+    @property
+    def source(self) -> StoreSource:
+        """What the index reads: the store, and the digests of projects, of the one here too."""
         from lamina.index.source import StoreSource
 
-        return self.index.refresh(StoreSource(self.root))
+        return StoreSource(self.root, self.projects)
+
+    @property
+    def projects(self) -> tuple[Known, ...]:
+        """The digests of the project that one stands in, noted in the store's `state/` from now on."""
+        if not self.exists or not any(self._may_hold(folder) for folder in self.standing):
+            return ()
+        from lamina.memory.projects import meet
+
+        return meet(self)
+
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """The folders that may be the project's root: the one that we stand in, and the top around it."""
+        if self.cwd is None:
+            return ()
+        site = self.workspace.site
+        top = () if site is None else (os.fspath(site.top or site.root),)
+        return tuple(dict.fromkeys((os.fspath(self.cwd), *top)))
+
+    def _may_hold(self, folder: str) -> bool:
+        """Tell by a look or two whether a project's root may have a digest; most folders have none."""
+        if os.path.lexists(f"{folder}/memory/digest.md"):
+            return True
+        found = self.workspace.project
+        if found is not None and "memory_path" in found.values:
+            return True
+        return any(_declares(f"{folder}/{name}") for name in ("AGENTS.md", "CLAUDE.md"))
 
     @cached_property
     def branch(self) -> str:
@@ -300,6 +334,15 @@ def root_commits(folder: Path) -> tuple[str, ...]:
     from lamina.store import git
 
     return tuple(sorted(git.root_commits(folder)))
+
+
+def _declares(path: str) -> bool:
+    """Tell whether an instruction file may say where the memory lies."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs a cold search
+            return b"emory path" in file.read(1 << 18).lower()
+    except OSError:
+        return False
 
 
 def _home() -> Path:

@@ -289,10 +289,8 @@ class Reading:
 
     def check_index(self) -> Differences:
         """Bring the index up to date and return its differences to the files; empty when they agree."""
-        from lamina.index.source import StoreSource
-
         self._at.refresh()
-        return self._at.index.check(StoreSource(self.root))
+        return self._at.index.check(self._at.source)
 
     # -- workspaces and settings
 

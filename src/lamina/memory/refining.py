@@ -55,10 +55,11 @@ def refine(  # noqa: PLR0913 - one for each word of the command
     `file` is an explicit copy, which needs no approval and tells no core unless one is named. `approve` is
     the person's yes, or asks for it with what would be done.
     """
-    from lamina.memory.projects import remember
+    from lamina.memory.projects import is_own, remember
     from lamina.memory.semantics import core_of
 
     target = _target(opened, file, project, memory_path)
+    own = target.canonical and is_own(opened, target.folder)
 
     def cores() -> tuple[Core | None, str]:
         if not target.canonical and semantic_env is None:
@@ -79,7 +80,7 @@ def refine(  # noqa: PLR0913 - one for each word of the command
         dry_run=dry_run,
     )
     if report.wrote and target.canonical:
-        remember(opened, target.folder)
+        remember(opened, target.folder, own=own or not report.retried)  # else a person approved it as it is
     return report.as_json()
 
 

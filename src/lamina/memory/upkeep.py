@@ -120,9 +120,9 @@ class Upkeep(Sessions):
         Raises UnwritableStore where the disk takes none; searches then build one in memory each time.
         """
         from lamina.errors import UnwritableStore
-        from lamina.index.source import StoreSource, index_home
+        from lamina.index.source import index_home
 
-        entries = self._at.embedded.rebuild(StoreSource(self.root)).documents
+        entries = self._at.embedded.rebuild(self._at.source).documents
         if self._at.embedded.in_memory:
             home = index_home(self.root, self._at.env)
             raise UnwritableStore(

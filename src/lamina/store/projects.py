@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lamina import errors
 from lamina.formats.frozen import NamedTuple
-from lamina.store import files, locks
+from lamina.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def known(root: Path) -> dict[str, Known]:
 
 def remember(root: Path, digest: Path, *, key: str, project: Path, sha256: str = "") -> None:
     """Note a digest; without `sha256` what was noted of its bytes stays. Raises UnwritableStore, Busy."""
+    from lamina.store import locks  # a search only reads
+
     with locks.lock(root / _LOCK):
         found = known(root)
         path = os.fspath(digest)
