@@ -24,6 +24,7 @@ _SERVICE = re.compile(
 _LEAST_DIGITS = 8
 _ISSUERS = (3, 4, 5, 6)
 REMOVED = "[removed]"
+_BESIDE = " ()<>"
 
 
 def personal(text: str) -> tuple[str, ...]:
@@ -51,24 +52,34 @@ def is_cleaned(text: str, other: str) -> bool:
     if not pieces:
         return False
     parts = re.split("(" + "|".join(map(re.escape, sorted(pieces, key=len, reverse=True))) + ")", text)
-    pattern = [
-        f"(?:{re.escape(part)}|{re.escape(REMOVED)}|)" if number % 2 else _loose(part)
-        for number, part in enumerate(parts)
-    ]
-    return bool(re.fullmatch("".join(pattern), " ".join(other.split()), re.DOTALL))
+    said = " ".join(other.split())
+    ends = {0}
+    for number, part in enumerate(parts):
+        if number % 2:
+            ends |= _behind(said, part, ends) | _behind(said, REMOVED, ends)
+        else:
+            ends = _loosely(said, part, ends)
+    return len(said) in ends
 
 
-def _loose(text: str) -> str:
-    """Return a pattern of a text: blanks and brackets beside what is gone may be gone, too."""
-    bare = text.strip(" ()<>")
-    before, after = text[: len(text) - len(text.lstrip(" ()<>"))], text[len(text.rstrip(" ()<>")) :]
-    if not bare:
-        return _optional(text)
-    return _optional(before) + re.escape(bare) + _optional(after)
+def _loosely(said: str, part: str, starts: set[int]) -> set[int]:
+    """Return where a part may end: blanks and brackets beside what is gone may be gone, too.
+
+    All places are followed at once: a pattern with so many optional signs would try each way by itself.
+    """
+    bare = part.strip(_BESIDE)
+    head = len(part) - len(part.lstrip(_BESIDE)) if bare else len(part)
+    ends = starts
+    for char in part[:head]:
+        ends = ends | _behind(said, char, ends)
+    ends = _behind(said, bare, ends)
+    for char in part[head + len(bare) :]:
+        ends = ends | _behind(said, char, ends)
+    return ends
 
 
-def _optional(text: str) -> str:
-    return "".join(f"{re.escape(char)}?" for char in text)
+def _behind(said: str, part: str, starts: set[int]) -> set[int]:
+    return {start + len(part) for start in starts if said.startswith(part, start)}
 
 
 def _found(text: str) -> Iterator[tuple[int, int]]:

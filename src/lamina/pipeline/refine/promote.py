@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from lamina.formats.digest import Digest, setting_header, sync_marker
@@ -35,6 +35,8 @@ from lamina.pipeline.semantic import (
 GONE = frozenset({"not_found", "purged", "superseded", "already_superseded"})
 """What a core says of a record that need not be retired any more."""
 ROLLED_BACK = "rolled_back"
+WAITS = "new_words_wait"
+"""Why an approved record is not retired yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,10 @@ def promote(core: Core | None, reason: str, before: Digest, stays: Sequence[Fina
     outcomes = _approved(core, before, stays)
     ok = frozenset(each.hash for each in outcomes if each.ok)
     failed = {each.hash: each.error or "failed" for each in outcomes if not each.ok}
-    for found, why in _retired(core, before, stays, ok).items():
+    approved = ok | _standing(stays)
+    for found, why in _retired(core, before, stays, approved).items():
         failed.setdefault(found, why)
-    return Promoted(_sync(failed), ok | _standing(stays))
+    return Promoted(_sync(failed), approved)
 
 
 def with_sync(text: str, sync: Sync, approved: frozenset[str]) -> str:
@@ -143,16 +146,22 @@ def _approved(core: Core, before: Digest, stays: Sequence[Final]) -> list[Outcom
     first = {found: n for n, found in enumerate(before.pending)}
     wanted = [each for each in stays if each.item.sync != "approved"]
     wanted.sort(key=lambda each: first.get(each.item.hash, len(first)))
-    changed = [each for each in wanted if each.before]
-    outcomes = _each(core, [_update(each) for each in changed])
+    alive = {each.item.hash for each in stays}
+    updates = {each.item.hash: found for each in wanted if (found := _update(each, alive))}
+    outcomes = _each(core, list(updates.values()))
     unknown = {each.hash for each in outcomes if not each.ok and each.error in GONE}
-    left = [each for each in wanted if not each.before or each.item.hash in unknown]
+    left = [each for each in wanted if each.item.hash not in updates or each.item.hash in unknown]
     kept = [each for each in outcomes if each.hash not in unknown]
     return [*kept, *_ingested(core, left)]
 
 
-def _update(each: Final) -> Update:
-    return Update(each.before[-1], fact_of(each.item, confidence(each.item, fused=each.fused)))
+def _update(each: Final, alive: Collection[str]) -> Update | None:
+    """Return how an item's new words take the place of its approved ones; None without such.
+
+    Words that another item still has stay in force: an update would take them away from it.
+    """
+    old = next((found for found in reversed(each.before) if found not in alive), None)
+    return Update(old, fact_of(each.item, confidence(each.item, fused=each.fused))) if old else None
 
 
 def _ingested(core: Core, stays: Sequence[Final]) -> list[Outcome]:
@@ -167,10 +176,15 @@ def _ingested(core: Core, stays: Sequence[Final]) -> list[Outcome]:
     return [next(promoted) if outcome.ok else outcome for outcome in stored]
 
 
-def _retired(core: Core, before: Digest, stays: Sequence[Final], ok: frozenset[str]) -> dict[str, str]:
-    """Retire what no item says any more; the old words of an item whose new ones failed stay for now."""
-    held = {found for each in stays if each.item.hash not in ok for found in each.before}
-    return _retire(core, [found for found in obsolete(before, stays, core.name) if found not in held])
+def _retired(core: Core, before: Digest, stays: Sequence[Final], approved: frozenset[str]) -> dict[str, str]:
+    """Retire what no item says any more; returns what is left to be retired, and why.
+
+    The old words of an item whose new ones were not approved stay for now, and wait for the next run.
+    """
+    gone = obsolete(before, stays, core.name)
+    held = {found for each in stays if each.item.hash not in approved for found in each.before}
+    waits = {found: WAITS for found in gone if found in held}
+    return waits | _retire(core, [found for found in gone if found not in held])
 
 
 def _retire(core: Core, hashes: Sequence[str]) -> dict[str, str]:
