@@ -42,22 +42,11 @@ SECTIONS = (
 )
 
 RUNNER = """
-import os, resource, signal, sys
+import sys
 from pathlib import Path
+from tests.pipeline.killing import killed_at
 from tests.pipeline.test_refine_killed import refined
-wanted, size, seen = int(sys.argv[2]), int(sys.argv[3]), []
-STEPS = ("os.rename", "os.remove", "os.chmod", "ctypes.call_function", "core.before", "core.after")
-def step(event, args):
-    writes = event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR)
-    if event in STEPS or writes:
-        seen.append(event)
-        if len(seen) > wanted:
-            os.kill(os.getpid(), signal.SIGKILL)
-if size:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-sys.addaudithook(step)
+killed_at(int(sys.argv[2]), int(sys.argv[3]))
 refined(Path(sys.argv[1]))
 """
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -103,7 +103,9 @@ class Session:
     done: tuple[tuple[str, str], ...] = ()
     decisions: tuple[tuple[str, str], ...] = ()
     commits: tuple[str, ...] = ()
-    open: tuple[tuple[str, str], ...] = field(default=())
+    open: tuple[tuple[str, str], ...] = ()
+    source: str = ""
+    """Which records of which captured session it was made from, as in a Source field."""
 
 
 def parse_daily(text: str) -> Daily:
@@ -144,7 +146,8 @@ def render_title(target: str, day: date) -> str:
 
 def render_session(session: Session) -> str:
     """Write a session with LF breaks: empty parts are left out, foreign text can't forge a marker."""
-    marker = render_marker(SESSION_MARKER, {"id": session.id})
+    named = {"id": session.id} | ({"source": session.source} if session.source else {})
+    marker = render_marker(SESSION_MARKER, named)
     blocks = [f"{marker}\n## Session {session.clock} — {fold(session.topic)}\n"]
     if session.context.strip():
         blocks.append(f"**{LABELS['context']}**:\n{_shielded(session.context)}\n")

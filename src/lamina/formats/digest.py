@@ -31,7 +31,7 @@ from lamina.formats.dates import parse_day, render_time
 from lamina.formats.hashing import content_hash, knowledge_text, without_tail
 from lamina.formats.lines import fold, newline_of
 from lamina.formats.marker import Marker, markers, render_marker
-from lamina.formats.origin import Key, day_of, key_of, origins_of, quote_origins
+from lamina.formats.origin import Key, day_of, key_of, origins_of, quote_origins, render_origins
 from lamina.formats.structure import split_lines
 
 KINDS: Final = ("decision", "state", "learning", "open")
@@ -176,6 +176,11 @@ class Digest:
         return [marker for marker in placed if marker and any(marker.is_(name) for name in names)]
 
     @property
+    def blank(self) -> bool:
+        """Whether the file says nothing yet."""
+        return not self.text.strip("\ufeff \t\r\n")
+
+    @property
     def fatal(self) -> Problem | None:
         """The first problem that leaves open what the file says."""
         return next((problem for problem in self.problems if problem.fatal), None)
@@ -257,7 +262,7 @@ def render_item(item: Item) -> str:
     marker = item.marker or Marker(ITEM)
     for key, value in (
         ("id", item.id),
-        ("source", ",".join(item.sources)),
+        ("source", render_origins(item.sources)),
         ("hash", item.hash),
         ("sync", item.sync),
     ):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import date
 from typing import Final
 
@@ -75,6 +76,14 @@ def daily_day(name: str) -> date | None:
 def day_of(ref: str) -> date | None:
     """Return the day of the daily file that a reference names, None if it names none."""
     return daily_day(key_of(ref)[0])
+
+
+def numbered(base: str, taken: Callable[[str], bool]) -> str:
+    """Return a name that is not taken: the base itself, else with `-2`, `-3` … behind it."""
+    name, number = base, 2
+    while taken(name):
+        name, number = f"{base}-{number}", number + 1
+    return name
 
 
 def _plain(text: str) -> str:

@@ -25,8 +25,7 @@ def plan(
     from lamina.memory.projects import folder_of
 
     view = look(folder_of(opened, project=project, memory_path=memory_path))
-    if view.digest is not None and view.digest.text.strip("\ufeff \t\r\n"):
-        require_state(view.digest, view.folder.digest.name)
+    require_state(view)
     return drafts.plan(view)
 
 

@@ -64,7 +64,7 @@ def record(  # noqa: PLR0913 - one for each word of the command
     else:
         said = parse_body(body) if body is not None else Body()
     if topic.strip():
-        said = parse_body(json.dumps({"topic": topic})).titled(said)
+        said = said.titled(topic)
     now = opened.clock()
     wanted = Wanted(said, _commits(folder.root, now) if commits else (), source, file)
     done = append(folder, wanted, now=now, own=_own(opened, folder.path), dry_run=dry_run)

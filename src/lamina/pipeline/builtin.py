@@ -23,6 +23,7 @@ from lamina.pipeline.semantic import (
     Record,
     Supersede,
     Update,
+    hash_of,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Builtin:
         try:
             outcomes = operate(self._path, operations, self._clock())
         except errors.LaminaError as problem:
-            return _failed([_hash_of(each) for each in operations], problem)
+            return _failed([hash_of(each) for each in operations], problem)
         if any(isinstance(each, Update) for each in operations):
             return self.embedded(outcomes)
         return outcomes
@@ -123,7 +124,7 @@ def operate(path: Path, operations: Sequence[Operation], now: datetime) -> list[
                 done.append(_done(records, operation))  # noqa: PERF401 - counted when one fails
     except Refusal as refusal:
         return [
-            Outcome(_hash_of(each), ok=False, error=refusal.fault.error if n == len(done) else "rolled_back")
+            Outcome(hash_of(each), ok=False, error=refusal.fault.error if n == len(done) else "rolled_back")
             for n, each in enumerate(operations)
         ]
     return done
@@ -243,10 +244,6 @@ def _done(records: Records, operation: Operation) -> Outcome:
             return Outcome(found, ok=True, status=records.supersede(found, by=by, reason=reason))
         case Purge(found):
             return Outcome(found, ok=True, status=records.purge(found))
-
-
-def _hash_of(operation: Operation) -> str:
-    return operation.fact.hash if isinstance(operation, Update) else operation.hash
 
 
 def _failed(hashes: Sequence[str], problem: errors.LaminaError) -> list[Outcome]:

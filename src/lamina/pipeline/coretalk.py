@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lamina import errors
+from lamina.formats.digest import is_hash
 from lamina.formats.hashing import content_hash
 from lamina.index import core
 from lamina.pipeline import builtin
+from lamina.pipeline.builtin import Embedders
 from lamina.pipeline.semantic import Fact, Operation, Outcome, Promote, Purge, Supersede, Update
 
 if TYPE_CHECKING:
     from lamina.embed.base import Embedder
 
 Json = dict[str, Any]
-Embedders = Callable[[], "Embedder | None"]
-
 MOST_ITEMS = 50_000
 MOST_RESULTS = 1_000
 _LONGEST_WORD = 2_000
@@ -206,7 +206,7 @@ def _operation(value: object, name: str) -> Operation:
 
 def _hash(said: Mapping[str, Any], key: str, name: str) -> str:
     value = said.get(key)
-    if not isinstance(value, str) or len(value) != 64 or not set(value) <= set("0123456789abcdef"):
+    if not isinstance(value, str) or not is_hash(value):
         raise errors.BadInput(f"{name}: its {key} is no content hash", "64 lower-case hex digits")
     return value
 

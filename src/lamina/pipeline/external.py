@@ -22,6 +22,7 @@ from lamina.pipeline.semantic import (
     Record,
     Supersede,
     Update,
+    hash_of,
 )
 
 AT_ONCE = 200
@@ -61,7 +62,7 @@ class External:
         """Do operations in one run."""
         if not operations:
             return []
-        hashes = [_hash_of(each) for each in operations]
+        hashes = [hash_of(each) for each in operations]
         request = {"dbPath": str(self._vectors), "operations": [_asked(each) for each in operations]}
         try:
             return _outcomes(self._call(REFINE, request), hashes)
@@ -184,10 +185,6 @@ def _asked(operation: Operation) -> Json:
             return {"type": "supersede", "hash": found, **more}
         case Purge(found):
             return {"type": "purge", "hash": found}
-
-
-def _hash_of(operation: Operation) -> str:
-    return operation.fact.hash if isinstance(operation, Update) else operation.hash
 
 
 def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:

@@ -54,6 +54,11 @@ class Purge(NamedTuple):
 Operation = Promote | Update | Supersede | Purge
 
 
+def hash_of(operation: Operation) -> str:
+    """Return the hash of the record that an operation is about; of an update that of the new words."""
+    return operation.fact.hash if isinstance(operation, Update) else operation.hash
+
+
 class Outcome(NamedTuple):
     """What became of one fact or operation: `error` is a machine's word, "" if it is `ok`."""
 

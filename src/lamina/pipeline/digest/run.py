@@ -17,6 +17,7 @@ from lamina.pipeline.digest.section import Composed, compose, written
 from lamina.pipeline.digest.sync import Sync
 from lamina.pipeline.digest.view import View, look, require_state
 from lamina.pipeline.semantic import Core
+from lamina.pipeline.verified import require
 from lamina.store import memoryfolder
 from lamina.store.memoryfolder import MemoryFolder
 
@@ -73,15 +74,13 @@ def run(
     view = look(folder)
     if not view.sessions:
         return _nothing(view)
-    if view.digest is not None and view.old is not None and view.old.strip("\ufeff \t\r\n"):
-        require_state(view.digest, folder.digest.name)
+    require_state(view)
     selection = choose(view)
     if dry_run:
         return _planned(view, selection, now)
     with memoryfolder.locked(folder):
         again = look(folder, view)
-        if again.digest is not None and again.old is not None and again.old.strip("\ufeff \t\r\n"):
-            require_state(again.digest, folder.digest.name)
+        require_state(again)
         return _written(again, selection, cores, now)
 
 
@@ -98,7 +97,7 @@ def _written(view: View, selection: Selection, cores: Cores, now: datetime) -> R
     done = syncing.settle(core, reason, digest, section.items, before)
     text = _with_sync(view.folder, digest, done)
     checks = verify.appended_checks(view, section, done, text, render_time(now))
-    verify.require(checks, view.folder.digest, ours=text, old=view.old)
+    require(checks, view.folder.digest, ours=text, old=view.old)
     limitations = (*view.problems, *_notes(view), *selection.limitations, *done.limitations)
     return Report(str(view.folder.digest), section, done, view.late, limitations, wrote=True)
 
@@ -120,7 +119,7 @@ def _retried(view: View, core: Core | None, reason: str, now: datetime, selectio
     text = setting_header(digest, state=marked, sync=sync_marker(digest.sync, done.status, done.pending))
     memoryfolder.replace(view.folder.digest, text, old=view.old)
     checks = verify.retried_checks(view, done, text, render_time(now))
-    verify.require(checks, view.folder.digest, ours=text, old=view.old)
+    require(checks, view.folder.digest, ours=text, old=view.old)
     limitations += done.limitations
     return Report(name, None, done, (), limitations, wrote=True, nothing="no session is new")
 

@@ -20,7 +20,7 @@ from lamina.formats.digest import (
     state_marker,
     sync_marker,
 )
-from lamina.formats.origin import key_of
+from lamina.formats.origin import key_of, numbered
 from lamina.pipeline.digest.drafts import Draft, Selection, known_hashes
 from lamina.pipeline.digest.view import View
 
@@ -58,7 +58,7 @@ def compose(view: View, selection: Selection, now: datetime) -> Composed | None:
     stamp = now.astimezone().strftime("%Y-%m-%d %H:%M")
     taken = {section.id for section in view.digest.sections} if view.digest else set()
     return Composed(
-        _section_id(now, taken),
+        numbered(render_time(now), taken.__contains__),
         tuple(items),
         tuple(session.source for session in sessions),
         min(days),
@@ -73,7 +73,7 @@ def written(view: View, section: Composed, now: datetime, status: str, pending: 
     text = render_section(section.id, section.stamp, section.sources, section.items)
     processed = max(filter(None, (view.processed, section.last)))
     digest = view.digest
-    if digest is None or not digest.text.strip("\ufeff \t\r\n"):
+    if digest is None or digest.blank:
         state, sync = state_marker(now, processed), sync_marker(None, status, pending)
         return appended(render_new(view.folder.root.name, state, sync), text)
     state = state_marker(now, processed)
@@ -115,16 +115,4 @@ def _name(item: Item, taken: Collection[str]) -> str:
     plain = unicodedata.normalize("NFKD", item.text).encode("ascii", "ignore").decode().lower()
     words = [word for word in re.findall(r"[a-z0-9]+", plain) if word not in _IDLE and word != item.kind]
     slug = "-".join(words[:_WORDS])[:_SLUG].strip("-") or item.hash[:8]
-    name = base = f"{item.kind}-{slug}"
-    number = 2
-    while name in taken:
-        name, number = f"{base}-{number}", number + 1
-    return name
-
-
-def _section_id(now: datetime, taken: Collection[str]) -> str:
-    name = base = render_time(now)
-    number = 2
-    while name in taken:
-        name, number = f"{base}-{number}", number + 1
-    return name
+    return numbered(f"{item.kind}-{slug}", taken.__contains__)

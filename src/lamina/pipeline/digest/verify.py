@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from lamina import errors
@@ -13,38 +13,16 @@ from lamina.formats.structure import split_lines
 from lamina.pipeline.digest.section import Composed
 from lamina.pipeline.digest.sync import Sync
 from lamina.pipeline.digest.view import View
+from lamina.pipeline.verified import Check
 from lamina.store import files, memoryfolder
 from lamina.store.memoryfolder import Dailies, MemoryFolder
-
-Check = tuple[str, bool]
-
-
-def require(checks: Iterator[Check], path: Path, *, ours: str, old: str | None) -> None:
-    """Raise VerificationFailed naming the first check that fails, after the old digest was put back.
-
-    It is put back only over our own bytes: what somebody else wrote meanwhile stays.
-    """
-    failed = next((name for name, held in checks if not held), None)
-    if failed is None:
-        return
-    back = "the digest is as it was before"
-    try:
-        if old is None:
-            files.remove(path, expected=files.fingerprint(ours))
-        else:
-            memoryfolder.replace(path, old, old=ours)
-    except errors.LaminaError as problem:
-        back = f"the digest could not be put back: {problem.message}"
-    raise errors.VerificationFailed(
-        f"{path}: what was written does not hold: {failed}", f"{back}; run the command again"
-    )
 
 
 def appended_checks(view: View, section: Composed, sync: Sync, text: str, last_run: str) -> Iterator[Check]:
     """Yield the checks of a run that appended a section; `text` is what we wrote."""
-    on_disk = _on_disk(view.folder)
-    yield "the digest exists with the bytes that were written", on_disk == text
-    digest = parse_digest(on_disk or "")
+    there = on_disk(view.folder.digest)
+    yield "the digest exists with the bytes that were written", there == text
+    digest = parse_digest(there)
     yield from header_checks(digest, sync, last_run)
     yield (
         "the state marker names the newest day that was considered",
@@ -71,9 +49,9 @@ def appended_checks(view: View, section: Composed, sync: Sync, text: str, last_r
 
 def retried_checks(view: View, sync: Sync, text: str, last_run: str) -> Iterator[Check]:
     """Yield the checks of a run that only asked the core again."""
-    on_disk = _on_disk(view.folder)
-    yield "the digest exists with the bytes that were written", on_disk == text
-    digest = parse_digest(on_disk or "")
+    there = on_disk(view.folder.digest)
+    yield "the digest exists with the bytes that were written", there == text
+    digest = parse_digest(there)
     yield from header_checks(digest, sync, last_run)
     yield "nothing but the header changed", _body(digest) == _body(view.digest)
     yield from daily_checks(view.folder, view.dailies)
@@ -87,14 +65,13 @@ def header_checks(digest: Digest, sync: Sync, last_run: str) -> Iterator[Check]:
         "the state marker tells of this run",
         (digest.state is not None and parse_time(digest.state.get("last-run")) == parse_time(last_run)),
     )
-    yield (
-        "the sync marker tells how the core stands",
-        (digest.status, digest.pending)
-        == (
-            sync.status,
-            sync.pending,
-        ),
-    )
+    yield sync_check(digest, sync)
+
+
+def sync_check(digest: Digest, sync: Sync) -> Check:
+    """Check that the sync marker tells how the core stands."""
+    told = (digest.status, digest.pending) == (sync.status, sync.pending)
+    return "the sync marker tells how the core stands", told
 
 
 def daily_checks(folder: MemoryFolder, dailies: Dailies) -> Iterator[Check]:
@@ -107,11 +84,12 @@ def daily_checks(folder: MemoryFolder, dailies: Dailies) -> Iterator[Check]:
         yield f"{name} is as it was", held
 
 
-def _on_disk(folder: MemoryFolder) -> str | None:
+def on_disk(path: Path) -> str:
+    """Return what stands in a file now, "" for what can't be read."""
     try:
-        return memoryfolder.read(folder.digest)
+        return memoryfolder.read(path) or ""
     except errors.LaminaError:
-        return None
+        return ""
 
 
 def _body(digest: Digest | None) -> str:
@@ -121,6 +99,3 @@ def _body(digest: Digest | None) -> str:
     lines = split_lines(digest.text.removeprefix("\ufeff"))
     gone = {digest.places[name] for name in (STATE, REFINE, SYNC) if name in digest.places}
     return "".join(line for number, line in enumerate(lines) if number not in gone)
-
-
-Verify = Callable[[], Iterator[Check]]

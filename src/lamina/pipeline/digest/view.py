@@ -107,8 +107,11 @@ def require_readable(digest: Digest, name: str) -> None:
         )
 
 
-def require_state(digest: Digest, name: str) -> None:
+def require_state(view: View) -> None:
     """Raise Undecided where there is no state marker and the sections don't tell what was considered."""
+    digest, name = view.digest, view.folder.digest.name
+    if digest is None or digest.blank:
+        return
     require_readable(digest, name)
     if digest.state is None and digest.inferred is None:
         raise errors.Undecided(

@@ -18,6 +18,7 @@ LONGEST_BODY: Final = 64 << 10
 LONGEST_BULLET: Final = 2_000
 """Characters of one bullet."""
 MOST_BULLETS: Final = 200
+_LONGEST_TOPIC: Final = 200
 
 _LISTS: Final = ("done", "decisions", "learnings", "open")
 _NAMES: Final = {
@@ -71,9 +72,11 @@ class Body:
         first = (*self.decisions, *self.done, *self.learnings, *self.open)
         return self.topic or (first[0][0] if first else "")
 
-    def titled(self, other: Body) -> Body:
-        """Return another body with this one's topic."""
-        return replace(other, topic=self.topic, redacted=self.redacted + other.redacted)
+    def titled(self, topic: str) -> Body:
+        """Return the body with another topic, whose secrets are replaced."""
+        clean = redact(_sized(topic))
+        count = self.redacted + sum(clean.counts.values())
+        return replace(self, topic=_topic(clean.text), redacted=count)
 
 
 def parse_body(text: str) -> Body:
@@ -81,9 +84,7 @@ def parse_body(text: str) -> Body:
 
     Raises BadInput that names what can't be used.
     """
-    size = len(text.encode("utf-8", "replace"))
-    if size > LONGEST_BODY:
-        raise errors.BadInput(f"the body has {size} bytes; at most {LONGEST_BODY}", "say it in fewer words")
+    _sized(text)
     if text.lstrip().startswith("{"):
         return _checked(_from_json(text))
     return _checked(_from_markdown(redact(text)))
@@ -170,8 +171,21 @@ def _checked(body: Body) -> Body:
     done, decisions, learnings, left = (tuple(_bullets(getattr(body, name), name)) for name in _LISTS)
     if sum(map(len, (done, decisions, learnings, left))) > MOST_BULLETS:
         raise errors.BadInput(f"the body has more than {MOST_BULLETS} bullets", "record what is durable")
-    topic = fold(body.topic)[:200]
-    return replace(body, topic=topic, done=done, decisions=decisions, learnings=learnings, open=left)
+    return replace(
+        body, topic=_topic(body.topic), done=done, decisions=decisions, learnings=learnings, open=left
+    )
+
+
+def _sized(text: str) -> str:
+    """Return a text that is not too large to be looked at. Raises BadInput."""
+    size = len(text.encode("utf-8", "replace"))
+    if size > LONGEST_BODY:
+        raise errors.BadInput(f"the body has {size} bytes; at most {LONGEST_BODY}", "say it in fewer words")
+    return text
+
+
+def _topic(text: str) -> str:
+    return fold(text)[:_LONGEST_TOPIC]
 
 
 def _bullets(said: tuple[tuple[str, str], ...], name: str) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +19,12 @@ from lamina.formats.daily import (
 from lamina.formats.dates import render_time
 from lamina.formats.hashing import knowledge_text
 from lamina.formats.marker import markers
-from lamina.formats.origin import daily_day
+from lamina.formats.origin import daily_day, numbered
 from lamina.formats.slug import topic_slug, whole_words
 from lamina.pipeline.record.body import Body
 from lamina.pipeline.record.evidence import Commit, evidence, listed
-from lamina.store import files, memoryfolder
+from lamina.pipeline.verified import require
+from lamina.store import memoryfolder
 from lamina.store.memoryfolder import Dailies, MemoryFolder
 
 MOST_COMMITS = 20
@@ -93,7 +94,7 @@ def record(
         session = _session(wanted, dailies, old or "", now)
         if session is None:
             return Recorded("nothing", "")
-        text = _text(folder, old, session, wanted.source, now)
+        text = _text(folder, old, session, now)
         if _repeated(old or "", session):
             return Recorded("known", str(path))
         memoryfolder.replace(path, text, old=old)
@@ -178,27 +179,19 @@ def _session(wanted: Wanted, dailies: Dailies, old: str, now: datetime) -> Sessi
         tuple(with_evidence(body.decisions)),
         told,
         tuple(with_evidence(body.open)),
+        wanted.source,
     )
 
 
 def _id(dailies: Dailies, now: datetime) -> str:
     """Return the session's id: the time, with a number behind it where another session has it."""
-    name = base = render_time(now)
     text = b"\n".join(dailies.data.values())
-    number = 2
-    while f"id={name} ".encode() in text:
-        name, number = f"{base}-{number}", number + 1
-    return name
+    return numbered(render_time(now), lambda name: f"id={name} ".encode() in text)
 
 
-def _text(folder: MemoryFolder, old: str | None, session: Session, source: str, now: datetime) -> str:
-    said = render_session(session)
-    if source:
-        first, _, rest = said.partition("\n")
-        marker = markers(first)[0].marker
-        assert marker is not None
-        said = f"{marker.setting('source', source)}\n{rest}"
-    return appended(old or "", render_title(folder.root.name, now.astimezone().date()), said)
+def _text(folder: MemoryFolder, old: str | None, session: Session, now: datetime) -> str:
+    title = render_title(folder.root.name, now.astimezone().date())
+    return appended(old or "", title, render_session(session))
 
 
 def _known(dailies: Dailies, wanted: Wanted, path: Path) -> Recorded | None:
@@ -235,23 +228,4 @@ def _verify(path: Path, old: str | None, text: str, session: Session) -> None:
         ("the session says what was meant", bool(after) and after[-1].bullets == meant[0].bullets),
         ("the session has its id", bool(after) and after[-1].id == session.id),
     )
-    _require(checks, path, ours=text, old=old)
-
-
-def _require(checks: Sequence[tuple[str, bool]], path: Path, *, ours: str, old: str | None) -> None:
-    failed = next((name for name, held in checks if not held), None)
-    if failed is None:
-        return
-    undo: Callable[[], None] = (
-        (lambda: files.remove(path, expected=files.fingerprint(ours)))
-        if old is None
-        else (lambda: memoryfolder.replace(path, old, old=ours))
-    )
-    back = "the file is as it was before"
-    try:
-        undo()
-    except errors.LaminaError as problem:
-        back = f"the file could not be put back: {problem.message}"
-    raise errors.VerificationFailed(
-        f"{path}: what was written does not hold: {failed}", f"{back}; run the command again"
-    )
+    require(checks, path, ours=text, old=old)

@@ -30,6 +30,7 @@ from lamina.pipeline.semantic import (
     Record,
     Supersede,
     Update,
+    hash_of,
 )
 
 GONE = frozenset({"not_found", "purged", "superseded", "already_superseded"})
@@ -210,13 +211,9 @@ def _done(core: Core, groups: Sequence[Sequence[Operation]]) -> list[list[Outcom
     if not groups:
         return []
     operations = [each for group in groups for each in group]
-    told = iter(answered([_hash(each) for each in operations], core.refine(operations)))
+    told = iter(answered([hash_of(each) for each in operations], core.refine(operations)))
     outcomes = [[next(told) for _ in group] for group in groups]
     if len(groups) == 1 or not any(each.error == ROLLED_BACK for group in outcomes for each in group):
         return outcomes
     half = len(groups) // 2
     return [*_done(core, groups[:half]), *_done(core, groups[half:])]
-
-
-def _hash(operation: Operation) -> str:
-    return operation.fact.hash if isinstance(operation, Update) else operation.hash

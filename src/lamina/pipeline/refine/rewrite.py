@@ -28,7 +28,7 @@ from lamina.formats.digestreader import parse_digest
 from lamina.formats.hashing import knowledge_text, without_tail
 from lamina.formats.lines import fold, newline_of
 from lamina.formats.marker import Marker, render_marker
-from lamina.formats.origin import key_of, quote_origins, section_origin
+from lamina.formats.origin import key_of, quote_origins, render_origins, section_origin
 from lamina.pipeline.digest.sync import is_fused
 from lamina.pipeline.refine.plan import Choice, Plan
 
@@ -172,4 +172,4 @@ def _covered(digest: Digest, items: list[Item]) -> Iterator[str]:
             refs.setdefault(key_of(ref), ref)
     listed = list(refs.values())
     for start in range(0, len(listed), _A_LINE):
-        yield render_marker(COVERED, {"source": ",".join(listed[start : start + _A_LINE])})
+        yield render_marker(COVERED, {"source": render_origins(tuple(listed[start : start + _A_LINE]))})

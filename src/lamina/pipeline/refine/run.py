@@ -15,20 +15,20 @@ from lamina.formats.digest import HEADINGS, REFINE, Digest
 from lamina.formats.digestreader import parse_digest
 from lamina.formats.origin import key_of
 from lamina.formats.structure import split_lines
+from lamina.pipeline.digest.run import Cores
 from lamina.pipeline.digest.sync import PENDING, UNAVAILABLE, Sync
-from lamina.pipeline.digest.verify import Check, daily_checks, require
+from lamina.pipeline.digest.verify import daily_checks, on_disk, sync_check
 from lamina.pipeline.refine import gates as gating
 from lamina.pipeline.refine import promote as promoting
 from lamina.pipeline.refine.personal import personal
 from lamina.pipeline.refine.plan import DROP, MERGE, Plan
 from lamina.pipeline.refine.rewrite import Final, finals, rewritten
-from lamina.pipeline.semantic import Core
+from lamina.pipeline.verified import Check, require
 from lamina.store import memoryfolder
 from lamina.store.memoryfolder import Dailies, MemoryFolder
 
 Make = Callable[[Digest], Plan]
 """Makes the plan of a digest, or reads one that was given back."""
-Cores = Callable[[], tuple[Core | None, str]]
 Approve = Callable[["Report"], bool]
 """Shows a person what would be done and asks whether to do it."""
 
@@ -225,11 +225,11 @@ def _checks(  # noqa: PLR0913 - everything that was known before the write
     *, dailies: Dailies, now: datetime,
 ) -> Iterator[Check]:  # fmt: skip
     """Yield the seed's checks, on the bytes on disk."""
-    on_disk = _on_disk(target)
-    yield "the digest holds the bytes that were written", on_disk == text
-    after = parse_digest(on_disk)
+    there = on_disk(target.path)
+    yield "the digest holds the bytes that were written", there == text
+    after = parse_digest(there)
     yield "the digest can be read", after.fatal is None
-    yield "the first line is as it was", _first_line(on_disk) == _first_line(before.text)
+    yield "the first line is as it was", _first_line(there) == _first_line(before.text)
     refine, state = after.refine, before.state
     yield (
         "the refine marker stands on the second line and matches what was processed",
@@ -241,15 +241,8 @@ def _checks(  # noqa: PLR0913 - everything that was known before the write
             and parse_time(refine.get("last-run")) == parse_time(render_time(now))
         ),
     )
-    yield (
-        "the sync marker tells how the core stands",
-        (after.status, after.pending)
-        == (
-            done.sync.status,
-            done.sync.pending,
-        ),
-    )
-    lines = [line.rstrip("\r\n") for line in split_lines(on_disk)]
+    yield sync_check(after, done.sync)
+    lines = [line.rstrip("\r\n") for line in split_lines(there)]
     yield "no list stands twice", all(lines.count(f"**{name}**:") <= 1 for name in HEADINGS.values())
     yield "nothing stands behind the refined part", not after.sections
     yield (
@@ -269,25 +262,15 @@ def _checks(  # noqa: PLR0913 - everything that was known before the write
 
 
 def _retry_checks(target: Target, before: Digest, sync: Sync, text: str, dailies: Dailies) -> Iterator[Check]:
-    on_disk = _on_disk(target)
-    yield "the digest holds the bytes that were written", on_disk == text
-    after = parse_digest(on_disk)
-    yield (
-        "the sync marker tells how the core stands",
-        (after.status, after.pending) == (sync.status, sync.pending),
-    )
+    there = on_disk(target.path)
+    yield "the digest holds the bytes that were written", there == text
+    after = parse_digest(there)
+    yield sync_check(after, sync)
     said = [(item.id, item.bullet, item.hash, item.sources) for item in after.items]
     meant = [(item.id, item.bullet, item.hash, item.sources) for item in before.items]
     yield "no knowledge was rewritten", said == meant
-    yield "the first line is as it was", _first_line(on_disk) == _first_line(before.text)
+    yield "the first line is as it was", _first_line(there) == _first_line(before.text)
     yield from daily_checks(target.place, dailies)
-
-
-def _on_disk(target: Target) -> str:
-    try:
-        return memoryfolder.read(target.path) or ""
-    except errors.LaminaError:
-        return ""
 
 
 def _first_line(text: str) -> str:
